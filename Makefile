@@ -1,0 +1,92 @@
+# Everything a contributor or a machine does, by one name each. Needs Python 3.11 or newer, git and (for one
+# referee in the tests) node 20 or newer; all else is installed into this folder by `make setup`.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+JOBS ?= 2
+BIN := .venv/bin
+TOOLS := .venv-tools
+# A uv on the machine is used if there is one; else one of our own, of the version the build was tested with.
+UV_VERSION := 0.13.9
+UV := $(if $(shell uv --version 2>/dev/null),uv,$(TOOLS)/bin/uv)
+PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
+WORKFLOWS := $(wildcard workflows-templates/*.yml) $(wildcard .github/workflows/*.yml)
+STANDINS := $(wildcard bot/sandbox/actions/standins/*/main.py)
+# The linters find shellcheck and each other here; nobody's own PATH decides what is checked.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+# This folder's environment is meant, whichever one happens to be active.
+unexport VIRTUAL_ENV
+
+.PHONY: help setup demo test test-unit check format bench oracles oracles-check clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+setup: .venv/.ready tests/node/node_modules/.ready ## install everything into this folder
+
+demo: .venv/.ready ## the whole bot on this machine: issues to merged pull requests, no account needed
+	@$(BIN)/cf sandbox demo
+
+test: setup ## every test
+	@$(PYTEST)
+
+test-unit: .venv/.ready ## the quick tests: no processes, nothing packaged
+	@$(PYTEST) -m "not e2e and not packaging and not live"
+
+check: .venv/.ready ## lint, format, types, import contracts, workflows, Dockerfile
+	@$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	# The stand-ins for actions are programs of their own, each called main.
+	for script in $(STANDINS); do $(BIN)/mypy "$$script"; done
+	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --no-progress --strict-collection --persona=pedantic --config zizmor.yml $(WORKFLOWS) action.yml
+	$(BIN)/actionlint $(WORKFLOWS)
+	# act has no opinion about Docker here: its words go to a file that is shown only if it objects.
+	for workflow in $(WORKFLOWS); do
+	  for question in --validate --list; do
+	    $(BIN)/act $$question --strict -W "$$workflow" >.act.log 2>&1 || { cat .act.log; rm -f .act.log; exit 1; }
+	  done
+	done
+	rm -f .act.log
+	$(BIN)/hadolint Dockerfile
+
+format: .venv/.ready ## let ruff rewrite what it can
+	@$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/.ready ## how fast the hot paths are
+	@unset PYTHONDONTWRITEBYTECODE
+	$(BIN)/python benches/planning.py
+	$(BIN)/pytest --override-ini addopts=--import-mode=importlib --benchmark-only -p no:xdist benches
+
+oracles: .venv/.ready ## rewrite GitHub's descriptions in tests/data/github from the npm packages
+	@$(BIN)/python -m scripts.slim_openapi
+	$(BIN)/python -m scripts.graphql_schema
+
+oracles-check: .venv/.ready ## say whether tests/data/github still equals what the npm packages say
+	@$(BIN)/python -m scripts.slim_openapi --check
+	$(BIN)/python -m scripts.graphql_schema --check
+
+clean: ## remove all that was installed or made
+	@rm -rf .venv $(TOOLS) tests/node/node_modules build dist
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.ready: pyproject.toml uv.lock
+	@if ! command -v "$(UV)" >/dev/null; then
+	  $(PYTHON) -m venv $(TOOLS)
+	  $(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check "uv==$(UV_VERSION)"
+	fi
+	"$(UV)" sync --locked --all-extras --all-groups --python "$(PYTHON)"
+	touch $@
+
+tests/node/node_modules/.ready: tests/node/package.json tests/node/package-lock.json
+	@cd tests/node && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+	touch node_modules/.ready

@@ -1,0 +1,68 @@
+"""The import contracts hold, and each is seen to find the import it forbids."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.rules import ROOT
+
+pytestmark = pytest.mark.packaging
+
+SEEDS = [
+    ("bot/plan/__init__.py", "import bot.conductor", "Imports point down"),
+    ("bot/conductor/__init__.py", "import bot.worker", "Imports point down"),
+    ("bot/github/__init__.py", "import bot.plan", "Imports point down"),
+    ("bot/extra/__init__.py", "", "Imports point down"),
+    ("bot/plan/__init__.py", "import os", "Rooms without windows"),
+    ("bot/notation/__init__.py", "import httpx", "Rooms without windows"),
+    ("bot/model/__init__.py", "import time", "Rooms without windows"),
+    ("bot/plan/__init__.py", "import logging", "Rooms without windows"),
+    ("bot/worker/__init__.py", "import githubkit", "Only bot.github"),
+    ("bot/conductor/__init__.py", "import subprocess", "The conductor starts no programs"),
+]
+
+
+@pytest.fixture
+def checked(tmp_path):
+    """Checks a copy of the package, so that a seed hurts nobody."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(ROOT / "bot", tmp_path / "bot", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def checked():
+        return subprocess.run(
+            [Path(sys.executable).parent / "lint-imports", "--no-cache"],
+            cwd=tmp_path,
+            env={"PATH": os.defpath, "PYTHONPATH": str(tmp_path), "COLUMNS": "200", "LANG": "C.UTF-8"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return checked
+
+
+def test_every_contract_is_kept(checked):
+    result = checked()
+
+    assert result.returncode == 0, result.stdout
+    assert "0 broken" in result.stdout
+
+
+@pytest.mark.parametrize(("file", "line", "contract"), SEEDS)
+def test_a_forbidden_import_is_found(file, line, contract, checked, tmp_path):
+    seeded = tmp_path / file
+    seeded.parent.mkdir(exist_ok=True)
+    before = seeded.read_text(encoding="utf-8") if seeded.exists() else ""
+    seeded.write_text(f"{before}\n{line}\n", encoding="utf-8")
+
+    result = checked()
+
+    assert result.returncode == 1
+    assert any(line.startswith(contract) and "BROKEN" in line for line in result.stdout.splitlines()), (
+        result.stdout
+    )
