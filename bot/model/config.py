@@ -1,0 +1,92 @@
+"""The configuration of a repository, `.github/cf.yml`, as values. Reading and judging the file is `bot/notation/config.py`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from bot.model.unit import Gate
+
+CONFIG_PATH = ".github/cf.yml"
+WORKER_WORKFLOW = "cf-worker.yml"
+CONDUCTOR_WORKFLOW = "cf-conductor.yml"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineConfig:
+    """`args` is, for the engine `command`, the whole command line (run by bash, from the default branch's file only)."""
+
+    args: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    runner: tuple[str, ...] = ()
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    max_attempts: int = 3
+    backoff: timedelta = timedelta(seconds=30)
+    max_backoff: timedelta = timedelta(hours=1)
+    interruptions: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    units_per_run: int = 1
+    launch_grace: timedelta = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    keywords: tuple[str, ...] = ("depends on", "blocked by", "requires", "needs")
+    native: bool = True
+    satisfied_by: str = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    max_files: int = 100
+    max_bytes: int = 4_194_304
+    protected: tuple[str, ...] = (".github/workflows/**", ".claude/**", ".mcp.json", "AGENTS.md", "CLAUDE.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    permission: str = "write"
+    ignore: tuple[str, ...] = ()
+    apps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Every key has an effect; the defaults are those of an empty file."""
+
+    prefix: str = "cf"
+    engine: str = "command"
+    engines: Mapping[str, EngineConfig] = field(default_factory=dict)
+    runner: tuple[str, ...] = ("ubuntu-latest",)
+    setup: tuple[str, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    corrections: int = 5
+    timeout: timedelta = timedelta(minutes=60)
+    max_parallel: int = 4
+    max_parallel_by_label: Mapping[str, int] = field(default_factory=dict)
+    total: int = 10
+    dispatch: Dispatch = Dispatch()
+    order: str = "critical-path"
+    priority_prefix: str = "cf:p"
+    priority_default: int = 5
+    category_prefix: str = "area:"
+    dependencies: Dependencies = Dependencies()
+    retry: Retry = Retry()
+    merge: str = "manual"
+    publish: Publish = Publish()
+    force_after: timedelta = timedelta(minutes=5)
+    reconcile_interval: timedelta = timedelta(seconds=60)
+    linger: timedelta = timedelta(minutes=6)
+    trust: Trust = Trust()
+    also: tuple[int, ...] = ()
+    blob: str = ""
+
+    def label(self, name: str) -> str:
+        """The full name of one of our labels: `cf:ready` for `ready`."""
+        return f"{self.prefix}:{name}"

@@ -1,0 +1,82 @@
+"""What a tick decided: per task what should be true from now on, and why."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from bot.model.record import Record
+from bot.model.snapshot import Lookup
+from bot.model.status import Status
+from bot.model.unit import Kind
+
+
+class Verb(StrEnum):
+    """What a decision does, in one word, for summaries and records."""
+
+    HOLD = "hold"
+    START = "start"
+    RUNNING = "running"
+    CANCEL = "cancel"
+    FINISH = "finish"
+    MOVE = "move"
+    DROP = "drop"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A comment that is posted once per fingerprint: a question, a final result, or what only a person can settle."""
+
+    fingerprint: str
+    text: str
+    question: bool = False  # its comment id becomes the blocker's
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRun:
+    run: int
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One attempt to claim and dispatch. `earlier` is where kept work is (`<run id>/<key>`)."""
+
+    number: int
+    kind: Kind = Kind.CODE
+    earlier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The wanted state of one task. Acting on it writes only the difference to what is there.
+
+    `status` None means no status label; `record` is the record as it should be; `due` is when waiting alone could change
+    the decision (a not-before time, a grace, a force-cancel).
+    """
+
+    task: int
+    verb: Verb
+    reason: str
+    status: Status | None
+    record: Record
+    start: Start | None = None
+    cancel: CancelRun | None = None
+    close: bool = False
+    notices: tuple[Notice, ...] = ()
+    acknowledged: tuple[str, ...] = ()  # node ids of comments that get an eyes reaction
+    wants: frozenset[Lookup] = frozenset()
+    due: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One decision for every tracked task, by number. `cycles` are paths like (1, 2, 3, 1)."""
+
+    decisions: tuple[Decision, ...]
+    cycles: tuple[tuple[int, ...], ...] = ()
+    behind_cycles: tuple[int, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def wants(self) -> frozenset[Lookup]:
+        return frozenset().union(*(decision.wants for decision in self.decisions))

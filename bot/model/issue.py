@@ -1,0 +1,139 @@
+"""What GitHub says about accounts, issues, comments and pull requests, as plain values."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from bot.model.ref import Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who did something. A deleted account is `GHOST`: nobody, trusted with nothing, and not a bot."""
+
+    id: int
+    login: str
+    is_bot: bool = False
+
+
+GHOST = Account(0, "ghost")
+
+
+class StateReason(StrEnum):
+    """Why an issue is closed, or open again."""
+
+    COMPLETED = "completed"
+    NOT_PLANNED = "not_planned"
+    DUPLICATE = "duplicate"
+    REOPENED = "reopened"
+
+
+class EventKind(StrEnum):
+    LABELED = "labeled"
+    UNLABELED = "unlabeled"
+    CLOSED = "closed"
+    REOPENED = "reopened"
+    RENAMED = "renamed"
+    EDITED = "edited"  # of the body; `actor` is the editor
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of an issue's history. `label` is set for label events; `by_merge` on a close that a merge or commit caused."""
+
+    kind: EventKind
+    actor: Account
+    at: datetime
+    label: str | None = None
+    by_merge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One issue comment. `id` is the database id that REST takes, `node_id` the one that GraphQL takes."""
+
+    id: int
+    node_id: str
+    issue: int
+    author: Account
+    body: str
+    created_at: datetime
+    updated_at: datetime
+    on_pull: bool = False
+
+    @property
+    def edited(self) -> bool:
+        return self.updated_at > self.created_at
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """A pull request that says it closes the issue, or that we opened for it."""
+
+    number: int
+    author: Account
+    is_open: bool
+    merged: bool
+    draft: bool
+    head_ref: str
+    head_sha: str
+    url: str
+    repository: str = ""
+    changes_requested_at: datetime | None = None
+    mergeable: bool | None = None  # None: GitHub is still computing it
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One native `blocked by` edge. `ref` is None for a blocker that the token cannot see."""
+
+    ref: Ref | None
+    state: "NeedState"
+
+
+class NeedState(StrEnum):
+    """Whether a need is satisfied, and if not, why: each says so in its own words."""
+
+    COMPLETED = "completed"
+    MERGED = "merged"
+    OPEN = "open"
+    OPEN_PULL = "open pull request"
+    CLOSED_UNMERGED = "closed without merge"
+    NOT_PLANNED = "closed as not planned"
+    DUPLICATE = "closed as duplicate"
+    UNREADABLE = "unreadable"  # this token gets 404: it may exist or not
+    DELETED = "deleted"  # 410
+    UNKNOWN = "not looked up"  # the lookup failed for now
+
+    @property
+    def satisfied(self) -> bool:
+        return self in (NeedState.COMPLETED, NeedState.MERGED)
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One issue of the repository as GitHub shows it. `labels` keep their stored spelling; `events` are oldest first."""
+
+    number: int
+    node_id: str
+    database_id: int
+    title: str
+    body: str
+    author: Account
+    is_open: bool
+    state_reason: StateReason | None
+    labels: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime
+    closed_at: datetime | None = None
+    events: tuple[Event, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    hidden_edges: int = 0  # open blockers that the summary counts and the list does not show to this token
+    pulls: tuple[Pull, ...] = ()
+    comments: tuple[Comment, ...] = ()  # the first few; the record is usually among them
+    locked: bool = False
+    is_pull: bool = False
+
+    def has_label(self, name: str) -> bool:
+        """Label names compare without case."""
+        return any(label.casefold() == name.casefold() for label in self.labels)

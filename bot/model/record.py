@@ -1,0 +1,99 @@
+"""Our memory of one task: what the hidden record in its status comment holds. All facts, no verdicts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.model.report import Outcome, Question
+from bot.model.status import Status
+from bot.model.unit import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One start. `run` is 0 until the run id is known; `outcome` is None while it is live.
+
+    `cancelled_for` says why we asked for its end (closed, stopped, withdrawn), so a cancelled run is attributed rightly.
+    """
+
+    number: int
+    kind: Kind
+    claimed_at: datetime
+    started_from: Status  # what it was started from: ready fresh, failed after a strike, blocked after an answer, in-progress after a lost run
+    digest: str  # of the approved title and body, as of the claim
+    run: int = 0
+    outcome: Outcome | None = None
+    ended_at: datetime | None = None
+    reason: str = ""
+    head: str = ""
+    pull: int = 0
+    minutes: float = 0.0
+    cancel_sent_at: datetime | None = None
+    cancelled_for: str = ""
+    force_sent_at: datetime | None = None
+
+    @property
+    def live(self) -> bool:
+        return self.outcome is None
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Who ordered the work, when, and the digest of the title and body that the order stands for."""
+
+    by: str
+    at: datetime
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """An open question; `asked_at` bounds which replies count."""
+
+    fingerprint: str
+    question: Question
+    asked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question that was answered, kept for the next prompts."""
+
+    question: str
+    answer: str
+    by: str
+    comment: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The record of task `task`. `attempts` are oldest first; `strikes` and `interruptions` count since they were last cleared.
+
+    `status` and `status_at` are our last status write: a person's label newer than it wins. `notices` are fingerprints of
+    notices already posted, `acted` ids of comments already acted upon. `pull` is the task's current own pull request.
+    """
+
+    task: int
+    attempts: tuple[Attempt, ...] = ()
+    next_attempt: int = 1
+    strikes: int = 0
+    interruptions: int = 0
+    not_before: datetime | None = None
+    status: Status | None = None
+    status_at: datetime | None = None
+    approval: Approval | None = None
+    blocker: Blocker | None = None
+    answers: tuple[Answer, ...] = ()
+    notices: tuple[str, ...] = ()
+    acted: tuple[int, ...] = ()
+    pull: int = 0
+    head: str = ""  # the commit of the last kept work
+    earlier: str = ""  # where the last kept work is: `<run id>/<key>`
+    republish: bool = False  # that work is proven and only publishing was lost
+    reviewed_at: datetime | None = None
+    reopened_at: datetime | None = None
+
+    @property
+    def live(self) -> Attempt | None:
+        """The attempt that owns the task now, if any."""
+        return self.attempts[-1] if self.attempts and self.attempts[-1].live else None

@@ -1,0 +1,77 @@
+"""What a run hands back about one attempt."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    PASSED = "passed"
+    UNVERIFIED = "unverified"
+    NO_CHANGES = "no_changes"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    STALLED = "stalled"
+    BLOCKED = "blocked"
+    HELD = "held"
+    CANCELLED = "cancelled"
+    INFRA = "infra"
+    CAPACITY = "capacity"
+    REFUSED = "refused"
+
+
+STRIKES = frozenset({Outcome.FAILED, Outcome.TIMEOUT, Outcome.CRASHED})
+INTERRUPTIONS = frozenset({Outcome.CANCELLED, Outcome.INFRA, Outcome.CAPACITY, Outcome.REFUSED})
+
+
+class GateStatus(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """`tail` is the end of the gate's output, redacted and bounded; empty when it passed."""
+
+    name: str
+    status: GateStatus
+    seconds: float = 0.0
+    tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the agent asks. `options` are offered answers in the order A, B, C."""
+
+    text: str
+    options: tuple[str, ...] = ()
+    tried: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`message` are the agent's or the worker's own words: shown to people (sanitised), never decided on.
+
+    `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.
+    """
+
+    key: str
+    task: int
+    outcome: Outcome
+    reason: str = ""
+    message: str = ""
+    head: str = ""
+    base: str = ""
+    branch: str = ""
+    pull: int = 0
+    merged: bool = False
+    question: Question | None = None
+    gates: tuple[GateResult, ...] = ()
+    minutes: float = 0.0
+    rounds: int = 0
+    files_changed: int = 0
+    run_attempt: int = 1
+    engine: str = ""
+    statistics: dict[str, float] = field(default_factory=dict)

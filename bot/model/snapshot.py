@@ -1,0 +1,67 @@
+"""All that a plan is made from: one look at the repository, the clock included."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.model.config import Config
+from bot.model.issue import Comment, NeedState
+from bot.model.ref import Ref
+from bot.model.report import Report
+from bot.model.run import Artifact, Job, Run
+from bot.model.task import Task
+from bot.model.view import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Wanted: what may this account do here?"""
+
+    login: str
+
+
+@dataclass(frozen=True, slots=True)
+class NeedOf:
+    """Wanted: how does this need stand?"""
+
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class JobsOf:
+    """Wanted: the jobs of this run."""
+
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportIn:
+    """Wanted: the report that this artifact holds."""
+
+    artifact: int
+
+
+Lookup = Permission | NeedOf | JobsOf | ReportIn
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`accounts` are the ids whose markers count. `comments` are those changed since the cursor, by issue, oldest first.
+
+    `permissions`, `needs`, `jobs` and `reports` hold what was looked up so far: a plan that lacks one of them names it as
+    wanted, and is made again once it is known. `standstill` says why nothing may start at all (empty: starts are allowed).
+    """
+
+    now: datetime
+    repository: Repository
+    config: Config
+    accounts: frozenset[int]
+    tasks: Mapping[int, Task]
+    runs: tuple[Run, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+    comments: Mapping[int, tuple[Comment, ...]] = field(default_factory=dict)
+    permissions: Mapping[str, str] = field(default_factory=dict)
+    needs: Mapping[Ref, NeedState] = field(default_factory=dict)
+    jobs: Mapping[int, tuple[Job, ...]] = field(default_factory=dict)
+    reports: Mapping[int, Report | None] = field(default_factory=dict)  # None: the artifact is not a readable report
+    standstill: str = ""

@@ -1,0 +1,31 @@
+"""A task: an issue, our record about it, and what its text says, side by side."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.model.issue import Comment, Issue
+from bot.model.record import Record
+from bot.model.ref import Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """`needs` is the union of the text's and the native edges. `warnings` are declarations that could not be read, in plain words.
+
+    `comment` is the status comment that holds the record, if there is one; `record` is empty (`Record(number)`) otherwise.
+    `record_problem` says why a comment of ours could not be read; such a task is held, never guessed at.
+    """
+
+    issue: Issue
+    record: Record
+    comment: Comment | None = None
+    needs: tuple[Ref, ...] = ()
+    warnings: tuple[str, ...] = ()
+    priority: int = 5
+    category: str = ""
+    estimate: timedelta | None = None
+    record_problem: str = ""
+
+    @property
+    def number(self) -> int:
+        return self.issue.number

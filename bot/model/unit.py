@@ -1,0 +1,72 @@
+"""What one matrix leg of the worker workflow does. A unit travels as JSON and holds numbers, keys and configuration only."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    CODE = "code"
+    GATE = "gate"
+    PUBLISH = "publish"
+    TEST = "test"
+    SPEC = "spec"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One command that must exit 0 for work to be proven. `os` are runner labels."""
+
+    name: str
+    run: str
+    timeout: timedelta = timedelta(minutes=10)
+    os: tuple[str, ...] = ("ubuntu-latest",)
+    own_job: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyLeg:
+    """One job of the verify matrix: the gates (by name) that share one clean machine of one system."""
+
+    name: str
+    os: str
+    gates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """`tasks`, `keys` and `comments` (ids of the record comments) stand in the same order.
+
+    `config_blob` is the git blob id of the configuration that the run reads; `accounts` are the ids whose markers count;
+    `earlier` names where earlier work is: the artifact of an ended attempt as `<run id>/<key>`, or empty.
+    """
+
+    kind: Kind
+    tasks: tuple[int, ...]
+    keys: tuple[str, ...]
+    comments: tuple[int, ...]
+    accounts: tuple[int, ...]
+    config_blob: str
+    engine: str
+    runner: tuple[str, ...]
+    verify: tuple[VerifyLeg, ...]
+    secret: str = ""
+    earlier: str = ""
+    timeout_minutes: int = 60
+    exceptions: tuple[str, ...] = ()
+
+    @property
+    def lead(self) -> int:
+        return self.tasks[0]
+
+
+def verify_legs(gates: Iterable[Gate]) -> tuple[VerifyLeg, ...]:
+    """The verify jobs that these gates need: the gates of one system share a job unless a gate wants its own."""
+    legs: dict[str, VerifyLeg] = {}
+    for gate in gates:
+        for system in gate.os:
+            name = f"{system} {gate.name}" if gate.own_job else system
+            before = legs.get(name)
+            legs[name] = VerifyLeg(name, system, (*(before.gates if before else ()), gate.name))
+    return tuple(legs.values())

@@ -1,0 +1,41 @@
+"""What one look at the repository returned: facts only, before any rule has judged them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.model.issue import Account, Issue
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    node_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """`full_name` is `owner/name` in its stored spelling."""
+
+    full_name: str
+    node_id: str
+    default_branch: str
+    private: bool = False
+    archived: bool = False
+    has_issues: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One GraphQL snapshot, all pages. `issues` holds every tracked issue once, our dashboard included.
+
+    `config_text` is None when the file is absent; `config_blob` is its git blob id. `viewer` is the account of the token.
+    `at` is GitHub's own clock (the `Date` header) where it was given, so that our clock may be wrong.
+    """
+
+    repository: Repository
+    viewer: Account
+    issues: tuple[Issue, ...]
+    labels: tuple[Label, ...]
+    config_text: str | None
+    config_blob: str
+    at: datetime

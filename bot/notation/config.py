@@ -1,0 +1,263 @@
+"""`.github/cf.yml` read into a `Config`. Every key is known by this table, has a range, and is refused outside it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from bot.model.config import CONFIG_PATH, Config, Dependencies, Dispatch, EngineConfig, Publish, Retry, Trust
+from bot.model.errors import UsageError
+from bot.model.unit import Gate, verify_legs
+from bot.notation.duration import DurationError, read_duration
+from bot.notation.yamlfile import Value, read_yaml
+
+_JOBS_PER_RUN = 256  # GitHub's limit of jobs in one workflow run
+_JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
+
+# Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
+_NOT_YET = frozenset(
+    "models isolation stall max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
+    " shared_fixes hooks webhook unit testing".split()
+)
+_NOT_YET_ENGINES = frozenset("mini-swe-agent built-in claude-code codex opencode gemini copilot aider".split())
+_RENAMED_ENGINES = {"react": "mini-swe-agent", "plan": "mini-swe-agent", "cloud": "runner labels with any engine"}
+
+Reader = Callable[[Value], Any]
+
+
+def read_config(text: str | None, blob: str = "") -> Config:
+    """Read the file's text; None (no file) is the defaults. `blob` is its git blob id, kept in the result.
+
+    Raises UsageError naming file, line, key, what was found and what would be right.
+    """
+    if text is None:
+        return Config(blob=blob)
+    document = read_yaml(text, CONFIG_PATH)
+    fields: dict[str, Any] = {}
+    for key, value in _entries(document, _TOP):
+        fields |= _TOP[key](value)
+    config = replace(Config(blob=blob), **fields)
+    _check_whole(config, document)
+    return config
+
+
+def _entries(value: Value, table: Mapping[str, Reader]) -> list[tuple[str, Value]]:
+    for key, child in value.items():
+        if key in _NOT_YET and key not in table:
+            raise UsageError(f"{child.file}, line {child.line}: {child.name!r} has no effect yet in this version; remove it")
+    return list(value.items(table))
+
+
+def _duration(low: timedelta, high: timedelta) -> Reader:
+    def read(value: Value) -> timedelta:
+        try:
+            found: timedelta | None = read_duration(value.raw)
+        except DurationError:
+            found = None
+        if found is None or not low <= found <= high:
+            value.fail(f"must be a duration like 30s, 10m or 2h, from {_short(low)} to {_short(high)}")
+        return found
+
+    return read
+
+
+def _short(span: timedelta) -> str:
+    seconds = int(span.total_seconds())
+    return f"{seconds}s" if seconds % 60 or not seconds else f"{seconds // 60}m"
+
+
+def _integer(low: int, high: int) -> Reader:
+    return lambda value: value.integer(low, high)
+
+
+def _section(kind: type[Any], table: Mapping[str, Reader]) -> Reader:
+    def read(value: Value) -> Any:
+        return kind(**{key: table[key](child) for key, child in _entries(value, table)})
+
+    return read
+
+
+def _as(name: str, read: Reader) -> Reader:
+    return lambda value: {name: read(value)}
+
+
+def _renamed(table: Mapping[str, tuple[str, Reader]]) -> Reader:
+    """A section whose keys are fields of the configuration itself, under other names."""
+    readers = {key: read for key, (_, read) in table.items()}
+
+    def read(value: Value) -> dict[str, Any]:
+        return {table[key][0]: readers[key](child) for key, child in _entries(value, readers)}
+
+    return read
+
+
+_SECOND, _HOUR = timedelta(seconds=1), timedelta(hours=1)
+_ZERO = timedelta(0)
+
+
+def _name(value: Value) -> str:
+    """A gate's name: it becomes part of job and file names, so it stays plain."""
+    text = value.text()
+    if len(text) > 50 or not all(char.isalnum() or char in " ._-" for char in text) or not text[0].isalnum():
+        value.fail("must be a name of at most 50 letters, digits, spaces, dots, dashes and underscores")
+    return text
+
+
+def _gate(value: Value) -> Gate:
+    fields = {key: _GATE[key](child) for key, child in _entries(value, _GATE)}
+    for key in ("name", "run"):
+        if key not in fields:
+            value.fail(f"must have the key {key!r}")
+    return Gate(**fields)
+
+
+_GATE: Mapping[str, Reader] = {
+    "name": _name,
+    "run": Value.text,
+    "timeout": _duration(_SECOND, 6 * _HOUR),
+    "os": lambda value: value.texts() or value.fail("must name at least one system"),
+    "own_job": Value.flag,
+}
+
+
+def _gates(value: Value) -> tuple[Gate, ...]:
+    gates = value.each(_gate)
+    names = [gate.name for gate in gates]
+    for name in names:
+        if names.count(name) > 1:
+            value.fail(f"must have each name once, and {name!r} stands twice")
+    return gates
+
+
+def _engine(value: Value) -> str:
+    name = value.raw
+    if name in _RENAMED_ENGINES:
+        value.fail(f"must be an engine of today: {name!r} is now {_RENAMED_ENGINES[name]}")
+    if name in _NOT_YET_ENGINES:
+        value.fail(f"must be 'command' for now: {name!r} does not exist yet in this version")
+    return value.choice("command")
+
+
+def _environment(value: Value) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, child in value.items():
+        if not key.replace("_", "").isalnum() or key[0].isdigit() or key.startswith(("CF_", "GITHUB_", "ACTIONS_", "RUNNER_")):
+            child.fail("must be named in letters, digits and underscores, and not begin with CF_, GITHUB_, ACTIONS_ or RUNNER_")
+        found[key] = child.text()
+    return found
+
+
+_ENGINE_CONFIG = _section(
+    EngineConfig,
+    {"args": Value.text, "env": _environment, "runner": Value.texts, "model": Value.text},
+)
+
+
+def _engines(value: Value) -> dict[str, EngineConfig]:
+    return {name: _ENGINE_CONFIG(child) for name, child in _entries(value, {"command": _ENGINE_CONFIG})}
+
+
+def _prefix(value: Value) -> str:
+    text = value.text()
+    if len(text) > 20 or not all(char.isascii() and (char.isalnum() or char in "-_") for char in text):
+        value.fail("must be at most 20 letters, digits, dashes and underscores")
+    return text
+
+
+def _counts(value: Value) -> dict[str, int]:
+    return {key: child.integer(0, 256) for key, child in value.items()}
+
+
+def _account_ids(value: Value) -> tuple[int, ...]:
+    return value.each(lambda entry: entry.integer(1, 2**53))
+
+
+def _closed_only(value: Value) -> str:
+    if value.raw == "done":
+        value.fail("must be closed until stacked branches exist")
+    return value.choice("closed")
+
+
+_TOP: Mapping[str, Reader] = {
+    "version": lambda value: {} if value.raw == 1 else value.fail("must be 1"),
+    "prefix": _as("prefix", _prefix),
+    "engine": _as("engine", _engine),
+    "engines": _as("engines", _engines),
+    "runner": _as("runner", lambda value: value.texts() or value.fail("must name at least one label")),
+    "setup": _as("setup", Value.texts),
+    "gates": _as("gates", _gates),
+    "corrections": _as("corrections", _integer(0, 20)),
+    "timeout": _as("timeout", _duration(_SECOND, timedelta(minutes=350))),
+    "max_parallel": _as("max_parallel", _integer(0, 256)),
+    "max_parallel_by_label": _as("max_parallel_by_label", _counts),
+    "limits": _renamed({"total": ("total", _integer(0, 256))}),
+    "dispatch": _as(
+        "dispatch",
+        _section(
+            Dispatch,
+            {"units_per_run": _integer(1, 85), "launch_grace": _duration(timedelta(minutes=1), timedelta(hours=24))},
+        ),
+    ),
+    "order": _as("order", lambda value: value.choice("critical-path", "score")),
+    "priority": _renamed(
+        {"labels": ("priority_prefix", Value.text), "default": ("priority_default", _integer(0, 9))}
+    ),
+    "category": _renamed({"prefix": ("category_prefix", Value.text)}),
+    "dependencies": _as(
+        "dependencies",
+        _section(
+            Dependencies,
+            {"keywords": Value.texts, "native": Value.flag, "satisfied_by": _closed_only},
+        ),
+    ),
+    "retry": _as(
+        "retry",
+        _section(
+            Retry,
+            {
+                "max_attempts": _integer(1, 100),
+                "backoff": _duration(_ZERO, _HOUR),
+                "max_backoff": _duration(_ZERO, 24 * _HOUR),
+                "interruptions": _integer(1, 100),
+            },
+        ),
+    ),
+    "merge": _as("merge", lambda value: value.choice("manual", "auto")),
+    "publish": _as(
+        "publish",
+        _section(
+            Publish,
+            {"max_files": _integer(1, 3000), "max_bytes": _integer(1, 100_000_000), "protected": Value.texts},
+        ),
+    ),
+    "reconcile": _renamed(
+        {
+            "interval": ("reconcile_interval", _duration(_ZERO, _HOUR)),
+            "force_after": ("force_after", _duration(timedelta(minutes=1), _HOUR)),
+        }
+    ),
+    "linger": _as("linger", _duration(_ZERO, timedelta(minutes=30))),
+    "trust": _as(
+        "trust",
+        _section(
+            Trust,
+            {
+                "permission": lambda value: value.choice("triage", "write", "maintain", "admin"),
+                "ignore": Value.texts,
+                "apps": Value.texts,
+            },
+        ),
+    ),
+    "identity": _renamed({"also": ("also", _account_ids)}),
+}
+
+
+def _check_whole(config: Config, document: Value) -> None:
+    legs = len(verify_legs(config.gates))
+    jobs = config.dispatch.units_per_run * (_JOBS_PER_UNIT + legs)
+    if jobs > _JOBS_PER_RUN:
+        raise UsageError(
+            f"{document.file}: dispatch.units_per_run: {config.dispatch.units_per_run} units x (3 + {legs} verify legs) are {jobs} jobs"
+            f" in one run, GitHub allows {_JOBS_PER_RUN}; at most {_JOBS_PER_RUN // (_JOBS_PER_UNIT + legs)} units fit"
+        )
+

@@ -1,0 +1,46 @@
+"""What the conductor remembers about the repository as a whole, hidden in the body of its dashboard issue.
+
+It is a cache and a set of cursors: with the dashboard lost, the next tick starts a new one and nothing starts twice.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.model.issue import Issue
+from bot.notation.codec import Unreadable, dump, load
+from bot.notation.marker import read_marker, write_marker
+
+NAME = "state"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """`comments_since` is up to when comments were seen. `config_blob` is the last valid configuration.
+
+    `records` says which comment (node id) holds whose record, for tasks that are not finished: one that has left the
+    tracked issues is looked at by its number. `finished` says the same for finished ones whose record is not among the
+    first comments of their issue, so that a reopened task finds it again.
+    """
+
+    comments_since: datetime
+    records: Mapping[str, str] = field(default_factory=dict)
+    finished: Mapping[str, str] = field(default_factory=dict)
+    config_blob: str = ""
+
+
+def write_state(state: State) -> str:
+    return write_marker(NAME, dump(state))
+
+
+def read_state(dashboard: Issue, accounts: Collection[int]) -> State | None:
+    """The state in our own dashboard issue; None if it is not ours, or cannot be read (then it is made anew)."""
+    if dashboard.author.id not in accounts:
+        return None
+    payload = read_marker(NAME, dashboard.body)
+    if payload is None:
+        return None
+    try:
+        return load(payload, State)
+    except Unreadable:
+        return None
