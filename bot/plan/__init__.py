@@ -1,0 +1,86 @@
+"""The rules: a snapshot goes in, one decision with its reason for every tracked task comes out.
+
+This page is the contents of all behaviour. For each task the first rule that has something to say decides; a task about
+which no rule speaks is free to start, and `start_in_order` hands out the slots.
+"""
+
+from collections.abc import Callable
+
+from bot.model.decision import Decision, Plan
+from bot.model.snapshot import Snapshot
+from bot.plan.board import Board, Item
+from bot.plan.hints import hint_misplaced
+from bot.plan.live import follow_attempt
+from bot.plan.parked import await_review, take_answers, wait_for_people
+from bot.plan.people import (
+    admit_reopened,
+    close_what_merged,
+    keep_current,
+    obey_close,
+    obey_move,
+    withdraw_unlabelled,
+)
+from bot.plan.starts import (
+    hold_back_off,
+    hold_cyclic,
+    hold_for_needs,
+    hold_paused,
+    hold_standstill,
+    hold_unapproved,
+    hold_unreadable,
+    start_in_order,
+)
+
+Rule = Callable[[Item, Board], Decision | None]
+
+RULES: tuple[Rule, ...] = (
+    hold_unreadable,
+    obey_close,
+    admit_reopened,
+    close_what_merged,
+    withdraw_unlabelled,
+    obey_move,
+    follow_attempt,
+    keep_current,
+    take_answers,
+    await_review,
+    hold_cyclic,
+    wait_for_people,
+    hold_standstill,
+    hold_paused,
+    hold_back_off,
+    hold_for_needs,
+    hold_unapproved,
+)
+
+
+def plan(snapshot: Snapshot) -> Plan:
+    """Decide about every tracked task.
+
+    The plan may name facts that it still wants (`Plan.wants`): look them up, add them to the snapshot, and plan again.
+    """
+    board = Board(snapshot)
+    decided: dict[int, Decision] = {}
+    free: list[Item] = []
+    for item in board.items:
+        decision = _first(item, board)
+        if decision is None:
+            free.append(item)
+        else:
+            decided[item.number] = decision
+    owned = [decision for decision in decided.values() if decision.record.live is not None]
+    for decision in start_in_order(free, owned, board):
+        decided[decision.task] = decision
+    for item in board.items:
+        decided[item.number] = hint_misplaced(item, decided[item.number], board)
+    cycles = tuple(cycle.path for cycle in board.graph.cycles)
+    behind = tuple(sorted(board.behind_cycles & set(snapshot.tasks)))
+    return Plan(tuple(decided[number] for number in sorted(decided)), cycles, behind)
+
+
+def _first(item: Item, board: Board) -> Decision | None:
+    for rule in RULES:
+        decision = rule(item, board)
+        if decision is not None:
+            return decision
+    return None

@@ -1,0 +1,134 @@
+"""The snapshot laid out for the rules: each task with what its labels mean, and the graph of needs between them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from bot.model.config import Config
+from bot.model.decision import CancelRun, Decision, Notice, Start, Verb
+from bot.model.issue import NeedState
+from bot.model.record import Approval, Record
+from bot.model.ref import Ref
+from bot.model.snapshot import Lookup, Snapshot
+from bot.model.status import Status
+from bot.model.task import Task
+from bot.notation.digests import text_digest
+from bot.plan.edits import with_status
+from bot.plan.graph import Graph
+from bot.plan.labels import Meant, meant_status
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A task under judgement: `record` may already differ from the task's by what an earlier step decided."""
+
+    task: Task
+    record: Record
+    meant: Meant
+
+    @property
+    def number(self) -> int:
+        return self.task.number
+
+
+class Board:
+    """Read-only. What every rule may ask, and how a rule words its decision."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.config: Config = snapshot.config
+        self.accounts = snapshot.accounts
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """Every tracked task in order of its number."""
+        tasks = (self.snapshot.tasks[number] for number in sorted(self.snapshot.tasks))
+        return tuple(Item(task, task.record, meant_status(task, self.snapshot)) for task in tasks)
+
+    @cached_property
+    def graph(self) -> Graph[int]:
+        """Open tasks and their needs inside this repository."""
+        home = self.snapshot.repository.full_name.lower()
+        return Graph(
+            {
+                number: [need.number for need in task.needs if need.repository == home]
+                for number, task in self.snapshot.tasks.items()
+                if task.issue.is_open
+            }
+        )
+
+    @cached_property
+    def cyclic(self) -> frozenset[int]:
+        return self.graph.in_cycle
+
+    @cached_property
+    def behind_cycles(self) -> frozenset[int]:
+        return self.graph.behind_cycles
+
+    def own_pull(self, item: Item) -> Ref:
+        return Ref(self.snapshot.repository.full_name, item.record.pull)
+
+    def approval_by(self, item: Item, login: str, at: datetime) -> Approval:
+        """An order for the text as it stands now."""
+        return Approval(login, at, text_digest(item.task.issue.title, item.task.issue.body))
+
+    def decide(
+        self,
+        item: Item,
+        verb: Verb,
+        reason: str,
+        status: Status | None,
+        record: Record,
+        *,
+        start: Start | None = None,
+        cancel: CancelRun | None = None,
+        notices: Iterable[Notice] = (),
+        acknowledged: tuple[str, ...] = (),
+        wants: Iterable[Lookup] = (),
+        due: datetime | None = None,
+    ) -> Decision:
+        """A decision whose record says what its status is; notices that were posted before are left out."""
+        new = tuple(notice for notice in notices if notice.fingerprint not in record.notices)
+        return Decision(
+            item.number,
+            verb,
+            reason,
+            status,
+            with_status(record, status, self.snapshot.now),
+            start=start,
+            cancel=cancel,
+            notices=new,
+            acknowledged=acknowledged,
+            wants=frozenset(wants),
+            due=due,
+        )
+
+    def hold(
+        self,
+        item: Item,
+        reason: str,
+        *,
+        notices: Iterable[Notice] = (),
+        wants: Iterable[Lookup] = (),
+        due: datetime | None = None,
+    ) -> Decision:
+        """Leave the task where it is, and say why."""
+        return self.decide(item, Verb.HOLD, reason, item.meant.status, item.record, notices=notices, wants=wants, due=due)
+
+    def move(
+        self, item: Item, status: Status | None, record: Record, reason: str, notices: Iterable[Notice] = ()
+    ) -> Decision:
+        """Give the task another status."""
+        return self.decide(item, Verb.MOVE, reason, status, record, notices=notices)
+
+
+def own_pull_state(item: Item, board: Board) -> NeedState | None:
+    """How the task's own pull request stands; None if it must be looked up first.
+
+    GitHub lists it with the issue as long as its text closes the issue; otherwise it is asked for by its number.
+    """
+    for pull in item.task.issue.pulls:
+        if pull.number == item.record.pull:
+            return NeedState.MERGED if pull.merged else NeedState.OPEN_PULL if pull.is_open else NeedState.CLOSED_UNMERGED
+    return board.snapshot.needs.get(board.own_pull(item))

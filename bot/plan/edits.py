@@ -1,0 +1,35 @@
+"""Small changes to a record, named after what happened."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from bot.model.record import Attempt, Record
+from bot.model.report import Outcome
+from bot.model.status import Status
+
+
+def with_status(record: Record, status: Status | None, now: datetime) -> Record:
+    """The record after the status label was written; unchanged if it says so already."""
+    if record.status is status:
+        return record
+    return replace(record, status=status, status_at=now)
+
+
+def with_live(record: Record, **changes: object) -> Record:
+    """The record with its newest attempt changed."""
+    newest = replace(record.attempts[-1], **changes)  # type: ignore[arg-type]  # the field names are ours
+    return replace(record, attempts=(*record.attempts[:-1], newest))
+
+
+def ended(record: Record, outcome: Outcome, reason: str, now: datetime) -> Record:
+    """The record with its newest attempt ended."""
+    return with_live(record, outcome=outcome, reason=reason, ended_at=now)
+
+
+def fresh(record: Record) -> Record:
+    """Strikes, interruptions and back-off cleared, as a person's order does."""
+    return replace(record, strikes=0, interruptions=0, not_before=None, blocker=None)
+
+
+def last_attempt(record: Record) -> Attempt | None:
+    return record.attempts[-1] if record.attempts else None

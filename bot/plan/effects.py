@@ -1,0 +1,158 @@
+"""What an attempt's outcome does to its task: the table of outcome -> status, strike and words."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.model.config import Config
+from bot.model.decision import Notice
+from bot.model.record import Blocker, Record
+from bot.model.report import INTERRUPTIONS, STRIKES, GateStatus, Outcome, Question, Report
+from bot.model.status import Status
+from bot.notation.keys import Key
+from bot.notation.quoting import code_block, quote, quote_line
+from bot.plan.outcomes import Ending
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The status that follows, the record with the attempt ended, what to say, and why."""
+
+    status: Status
+    record: Record
+    reason: str
+    notices: tuple[Notice, ...] = ()
+
+
+def effect_of(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:
+    """`record` holds the attempt as already ended. Only failures of the work itself cost a strike."""
+    record = _keep_work(key, record, ending)
+    outcome = ending.outcome
+    if outcome in STRIKES:
+        return _struck(key, record, ending, config, now)
+    if outcome in INTERRUPTIONS:
+        return _interrupted(key, record, ending, config)
+    record = replace(record, interruptions=0, not_before=None)
+    if outcome is Outcome.PASSED:
+        return _passed(key, record, ending)
+    if outcome is Outcome.BLOCKED:
+        return _asked(key, record, ending, now)
+    return _needs_a_look(key, record, ending)
+
+
+def _keep_work(key: Key, record: Record, ending: Ending) -> Record:
+    """Remember where the work is, so that the next attempt goes on from it."""
+    report, attempt = ending.report, record.attempts[-1]
+    if ending.republish:
+        return replace(record, earlier=f"{attempt.run}/{key}", republish=True)
+    if report is None or not report.head:
+        return replace(record, republish=False)
+    return replace(
+        record,
+        head=report.head,
+        earlier=f"{attempt.run}/{key}",
+        republish=False,
+        pull=report.pull or record.pull,
+    )
+
+
+def _passed(key: Key, record: Record, ending: Ending) -> Effect:
+    report = ending.report
+    number = report.pull if report else 0
+    reason = f"passed as {key}; pull request #{number} waits for review"
+    text = f"Attempt `{key}` passed every gate. Pull request #{number} is ready for review; merging it completes this issue."
+    record = replace(record, strikes=0, blocker=None)
+    return Effect(Status.DONE, record, reason, (Notice(f"passed:{key}", text),))
+
+
+def _asked(key: Key, record: Record, ending: Ending, now: datetime) -> Effect:
+    question = (ending.report.question if ending.report else None) or Question("The agent stopped without saying what it needs.")
+    fingerprint = f"question:{key}"
+    blocker = Blocker(fingerprint, question, now)
+    notice = Notice(fingerprint, question_text(question, record), question=True)
+    return Effect(Status.BLOCKED, replace(record, blocker=blocker), f"{key} asks a question", (notice,))
+
+
+def question_text(question: Question, record: Record) -> str:
+    """A question as a comment: whom it is for, what was tried, the options, and how to answer."""
+    asked = f"@{record.approval.by}: t" if record.approval else "T"
+    parts = [f"**Question.** {asked}he agent cannot go on without an answer.", quote(question.text)]
+    if question.tried:
+        parts += ["What it tried:", quote(question.tried)]
+    if question.options:
+        letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+        lines = [f"- **{letter}** {quote_line(option)}" for letter, option in zip(letters, question.options, strict=False)]
+        parts += ["\n".join(lines), "To answer, reply with a letter on the first line of a comment."]
+    else:
+        parts.append("To answer, just reply in a comment. Everything that people with write permission reply counts.")
+    return "\n\n".join(parts)
+
+
+def _struck(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:
+    strikes = record.strikes + 1
+    record = replace(record, strikes=strikes, interruptions=0)
+    reason = f"{key} {ending.outcome}: {ending.reason}" if ending.reason else f"{key} {ending.outcome}"
+    if strikes < config.retry.max_attempts:
+        not_before = now + backoff(config, strikes, key)
+        words = f"{reason}; attempt {strikes + 1} of {config.retry.max_attempts} not before {not_before:%H:%M:%S} UTC"
+        return Effect(Status.READY, replace(record, not_before=not_before), words)
+    text = "\n\n".join(
+        [
+            f"**Failed** after {strikes} attempts; the last one, `{key}`, ended as *{ending.outcome}*.",
+            *([quote(ending.reason)] if ending.reason else []),
+            *_failing_tails(ending.report),
+            f"To try again with fresh strikes, set the label `{config.label(Status.READY)}`.",
+        ]
+    )
+    return Effect(Status.FAILED, replace(record, not_before=None), reason, (Notice(f"failed:{key}", text),))
+
+
+def backoff(config: Config, strikes: int, key: Key) -> timedelta:
+    """`min(backoff * 2^(n-1), max_backoff)` plus up to a tenth of jitter, taken from the key so that it is repeatable."""
+    doubled: timedelta = config.retry.backoff * 2 ** min(strikes - 1, 20)
+    base = min(doubled, config.retry.max_backoff)
+    fraction = int(hashlib.sha256(str(key).encode()).hexdigest()[:4], 16) / 0xFFFF
+    return base + base * fraction / 10
+
+
+def _interrupted(key: Key, record: Record, ending: Ending, config: Config) -> Effect:
+    count = record.interruptions + 1
+    record = replace(record, interruptions=count)
+    reason = f"{key} was interrupted: {ending.reason or ending.outcome}"
+    if count < config.retry.interruptions:
+        return Effect(Status.READY, record, f"{reason}; it starts again, no strike")
+    text = (
+        f"**Stopped** after {count} interruptions in a row; the last one, `{key}`, ended as *{ending.outcome}*"
+        f" without the work itself failing.\n\n{quote(ending.reason or 'No reason is known.')}\n\n"
+        f"No attempt was counted. Once the cause is mended, set the label `{config.label(Status.READY)}`."
+    )
+    return Effect(Status.BLOCKED, record, f"{reason}; {count} interruptions in a row", (Notice(f"interrupted:{key}", text),))
+
+
+def _needs_a_look(key: Key, record: Record, ending: Ending) -> Effect:
+    """unverified, no_changes, stalled, held: nothing failed, and a person has to look."""
+    report = ending.report
+    number = report.pull if report else 0
+    sentences = {
+        Outcome.UNVERIFIED: f"No gate is configured, so nothing proves attempt `{key}`. Review draft #{number}.",
+        Outcome.NO_CHANGES: f"Attempt `{key}` ended without changing anything.",
+        Outcome.STALLED: f"Attempt `{key}` stood still and was ended.",
+        Outcome.HELD: f"The work of attempt `{key}` is kept, but was not published.",
+    }
+    text = sentences[ending.outcome]
+    for words in (ending.reason, report.message if report else ""):
+        if words:
+            text += f"\n\n{quote(words)}"
+    reasons = {
+        Outcome.UNVERIFIED: f"review draft #{number}",
+        Outcome.NO_CHANGES: f"{key} changed nothing",
+        Outcome.STALLED: f"{key} stood still",
+        Outcome.HELD: f"{key} is held: {ending.reason}",
+    }
+    return Effect(Status.BLOCKED, record, reasons[ending.outcome], (Notice(f"{ending.outcome}:{key}", text),))
+
+
+def _failing_tails(report: Report | None) -> list[str]:
+    failing = [gate for gate in report.gates if gate.status is not GateStatus.PASSED and gate.tail] if report else []
+    return [f"Gate `{gate.name}`:\n\n{code_block(gate.tail)}" for gate in failing[:3]]
+

@@ -1,0 +1,88 @@
+"""Which status a task's labels mean, when people, we and old events disagree (design decision 9)."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from bot.model.issue import Event, EventKind
+from bot.model.snapshot import Snapshot
+from bot.model.status import PRECEDENCE, Status
+from bot.model.task import Task
+
+_EVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """`status` None: no status label. `move` is a person's label event newer than our last write, if that decided."""
+
+    status: Status | None
+    move: Event | None = None
+
+
+def statuses_of(task: Task, snapshot: Snapshot) -> tuple[Status, ...]:
+    """The status labels that the issue carries, names compared without case."""
+    return tuple(status for status in Status if task.issue.has_label(snapshot.config.label(status)))
+
+
+def meant_status(task: Task, snapshot: Snapshot) -> Meant:
+    """The status that the present labels mean.
+
+    A person's label that is newer than our last status write wins, but `ready` beside `in-progress` on a live attempt is an
+    echo of its start. Without such a label a live attempt means in-progress, and the record what it says: it is written
+    before the labels, so where they differ a tick died in between. Without a record precedence decides.
+    """
+    present = statuses_of(task, snapshot)
+    if not present:
+        return Meant(None, newest_removal(task, snapshot))
+    move = newest_move(task, snapshot, present)
+    live = task.record.live is not None and not task.record.live.cancelled_for
+    if move is not None and not (live and len(present) > 1 and _status(move, snapshot) is Status.READY):
+        return Meant(_status(move, snapshot), move)
+    if live:
+        return Meant(Status.IN_PROGRESS)
+    if task.record.status is not None:
+        return Meant(task.record.status)
+    return Meant(next(status for status in PRECEDENCE if status in present))
+
+
+def newest_move(task: Task, snapshot: Snapshot, present: tuple[Status, ...]) -> Event | None:
+    """The newest label event by somebody else than us, on a status label still there, since our last status write.
+
+    Events have whole seconds, so one in the second of our write counts as newer: what we acted upon is filtered by status.
+    """
+    since = _last_write(task)
+    moves = [
+        event
+        for event in task.issue.events
+        if event.kind is EventKind.LABELED
+        and event.actor.id not in snapshot.accounts
+        and event.at >= since
+        and _status(event, snapshot) in present
+        and _status(event, snapshot) is not task.record.status
+    ]
+    if task.record.status is None and len(present) == 1:
+        return None  # a first label is not a move away from anything
+    return max(moves, key=lambda event: event.at) if moves else None
+
+
+def newest_removal(task: Task, snapshot: Snapshot) -> Event | None:
+    """The newest removal of a status label by somebody else than us, since our last status write."""
+    since = _last_write(task)
+    removals = [
+        event
+        for event in task.issue.events
+        if event.kind is EventKind.UNLABELED
+        and event.actor.id not in snapshot.accounts
+        and event.at >= since
+        and _status(event, snapshot) is not None
+    ]
+    return max(removals, key=lambda event: event.at) if removals else None
+
+
+def _last_write(task: Task) -> datetime:
+    return task.record.status_at.replace(microsecond=0) if task.record.status_at else _EVER
+
+
+def _status(event: Event, snapshot: Snapshot) -> Status | None:
+    name = (event.label or "").casefold()
+    return next((status for status in Status if snapshot.config.label(status).casefold() == name), None)

@@ -1,0 +1,150 @@
+"""How an attempt ended: facts from the platform, words from the agent (design decision 3)."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.model.record import Attempt
+from bot.model.report import Outcome, Report
+from bot.model.run import Artifact, Job, Run
+from bot.model.snapshot import JobsOf, Lookup, ReportIn, Snapshot
+from bot.notation.keys import Key, keys_in
+from bot.notation.reports import report_name
+
+_NEVER_STARTED = ("startup_failure", "action_required", "stale")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the attempt ended. `republish` says that proven work exists and only publishing is left."""
+
+    outcome: Outcome
+    reason: str
+    report: Report | None = None
+    republish: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """The jobs of one unit's leg, by role."""
+
+    agent: Job | None
+    verify: tuple[Job, ...]
+    publish: Job | None
+
+
+def run_of(key: Key, attempt: Attempt, snapshot: Snapshot) -> Run | None:
+    """The run that owns the key: the lowest id carrying it, passing over runs that ended before any job could start."""
+    carrying = sorted((run for run in snapshot.runs if key in keys_in(run.title)), key=lambda run: run.id)
+    for run in carrying:
+        if not (run.ended and run.conclusion in _NEVER_STARTED):
+            return run
+    if carrying:
+        return carrying[0]
+    return next((run for run in snapshot.runs if run.id == attempt.run), None)
+
+
+def ending_of(key: Key, run: Run, snapshot: Snapshot) -> Ending | frozenset[Lookup] | None:
+    """How the attempt ended, None while it runs, or what must be looked up to say.
+
+    A report counts once it is there, whatever its run says: the wake-up comes from inside the run that it announces.
+    """
+    artifacts = _report_artifacts(key, run, snapshot)
+    if not run.ended and not artifacts:
+        return None
+    if run.id not in snapshot.jobs:
+        return frozenset({JobsOf(run.id)})
+    legs = legs_of(key.task, snapshot.jobs[run.id])
+    unread = frozenset(ReportIn(artifact.id) for artifact in artifacts if artifact.id not in snapshot.reports)
+    if unread:
+        return unread
+    report = _counting_report(key, artifacts, legs, snapshot)
+    if report is not None:
+        return _with_report(report, legs)
+    if run.ended:
+        return _without_report(run, legs)
+    return None
+
+
+def legs_of(task: int, jobs: tuple[Job, ...]) -> Legs:
+    """The jobs of the leg that this task belongs to; a called workflow's job is named `<leg> / <job>`."""
+    mine: dict[str, list[Job]] = {}
+    for job in jobs:
+        leg, slash, role = job.name.partition(" / ")
+        if slash and f"#{task}" in leg.split():
+            mine.setdefault(role.split(" ")[0], []).append(job)
+    return Legs(_one(mine.get("agent")), tuple(mine.get("verify", ())), _one(mine.get("publish")))
+
+
+def _one(jobs: list[Job] | None) -> Job | None:
+    return max(jobs, key=lambda job: (job.attempt, job.id)) if jobs else None
+
+
+def _report_artifacts(key: Key, run: Run, snapshot: Snapshot) -> list[Artifact]:
+    name = report_name(str(key))
+    mine = [artifact for artifact in snapshot.artifacts if artifact.name == name and artifact.run_id == run.id]
+    return sorted(mine, key=lambda artifact: (artifact.created_at, artifact.id), reverse=True)
+
+
+def _counting_report(key: Key, artifacts: list[Artifact], legs: Legs, snapshot: Snapshot) -> Report | None:
+    """The newest report made after its own leg's publish job began; a refusal never replaces another report."""
+    begun = legs.publish.started_at if legs.publish else None
+    if begun is None:
+        return None
+    reports = [
+        report
+        for artifact in artifacts
+        if artifact.created_at >= begun
+        and (report := snapshot.reports[artifact.id]) is not None
+        and report.key == str(key)
+        and report.task == key.task
+    ]
+    serious = [report for report in reports if report.outcome is not Outcome.REFUSED]
+    return next(iter(serious or reports), None)
+
+
+def _with_report(report: Report, legs: Legs) -> Ending:
+    if report.outcome is Outcome.PASSED and not _proven(legs):
+        return Ending(Outcome.INFRA, "the report says passed, but its agent and verify jobs did not all succeed", report)
+    return Ending(report.outcome, report.reason, report)
+
+
+def _proven(legs: Legs) -> bool:
+    """The agent succeeded, or was not part of this unit, and at least one verify job ran and all succeeded."""
+    agent_fine = legs.agent is None or legs.agent.conclusion in ("success", "skipped")
+    ran = [job for job in legs.verify if job.conclusion != "skipped"]
+    if legs.agent is not None and legs.agent.conclusion == "skipped":
+        return True  # work from an earlier run, proven there
+    return agent_fine and bool(ran) and all(job.conclusion == "success" for job in ran)
+
+
+def _without_report(run: Run, legs: Legs) -> Ending:
+    """The table of spec 1 for a run that ended and left no report that counts."""
+    agent = legs.agent.conclusion if legs.agent else None
+    if agent == "timed_out":
+        return Ending(Outcome.TIMEOUT, "the agent's job reached its time limit")
+    if agent == "cancelled" or (agent is None and run.conclusion == "cancelled"):
+        return Ending(Outcome.CANCELLED, "its run was cancelled")
+    if agent != "success":
+        return Ending(Outcome.INFRA, f"its run ended ({run.conclusion}) and left no report")
+    verify = {job.conclusion for job in legs.verify}
+    if "failure" in verify or "timed_out" in verify:
+        return Ending(Outcome.FAILED, "verification failed, and its report is missing")
+    if verify - {"success", "skipped"}:
+        return Ending(Outcome.INFRA, "verification was interrupted")
+    if "success" in verify:
+        return Ending(Outcome.INFRA, "publishing was lost", republish=True)
+    return Ending(Outcome.INFRA, "the agent's job succeeded, but its report is missing")
+
+
+def merge_facts(attempt: Attempt, ending: Ending, now: datetime) -> Attempt:
+    """The attempt with what its ending says."""
+    report = ending.report
+    return replace(
+        attempt,
+        outcome=ending.outcome,
+        reason=ending.reason,
+        ended_at=now,
+        head=report.head if report else "",
+        pull=report.pull if report else 0,
+        minutes=report.minutes if report else 0.0,
+    )

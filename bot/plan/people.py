@@ -1,0 +1,132 @@
+"""Rules for what people did: closed, reopened, withdrew, moved. Open and closed are facts and are obeyed from every state."""
+
+from dataclasses import replace
+
+from bot.model.decision import Decision, Notice, Verb
+from bot.model.issue import Event, EventKind, NeedState, Pull, StateReason
+from bot.model.record import Record
+from bot.model.status import MOVES, Status, may_move
+from bot.plan.board import Board, Item, own_pull_state
+from bot.plan.edits import fresh, with_status
+from bot.plan.live import end_live
+from bot.plan.trust import Unknown, may_label, may_order
+
+_PUTS_BACK = (Status.MERGED, Status.IN_PROGRESS)  # states that only we can bring about
+
+
+def obey_close(item: Item, board: Board) -> Decision | None:
+    """A closed issue leaves the queue: completed is done (merged by a linked pull request: merged), else dropped."""
+    issue = item.task.issue
+    if issue.is_open:
+        return None
+    if issue.state_reason in (StateReason.NOT_PLANNED, StateReason.DUPLICATE):
+        why = "closed as a duplicate" if issue.state_reason is StateReason.DUPLICATE else "closed as not planned"
+        return end_live(item, board, None, why, Verb.DROP)
+    merged = merged_pull(item)
+    if merged is not None:
+        own = merged.number == item.record.pull
+        return end_live(item, board, Status.MERGED, f"merged by #{merged.number}", Verb.MOVE, spare=own)
+    return end_live(item, board, Status.DONE, "closed as completed", Verb.MOVE)
+
+
+def merged_pull(item: Item) -> Pull | None:
+    """A merged pull request that closes this issue, our own first."""
+    merged = [pull for pull in item.task.issue.pulls if pull.merged]
+    return min(merged, key=lambda pull: pull.number != item.record.pull) if merged else None
+
+
+def admit_reopened(item: Item, board: Board) -> Decision | None:
+    """A reopening counts once: by an authorised person the task enters as ready with fresh strikes, else as backlog."""
+    event = _reopening(item, board)
+    if event is None:
+        return None
+    allowed = may_order(event.actor, board.snapshot)
+    if isinstance(allowed, Unknown):
+        return board.hold(item, "who reopened it is being looked up", wants=allowed.wants)
+    record = replace(fresh(item.record), reopened_at=event.at, pull=0, head="", earlier="", republish=False)
+    if not allowed:
+        return board.move(item, Status.BACKLOG, record, f"reopened by {event.actor.login}, who may not order work")
+    approval = board.approval_by(item, event.actor.login, event.at)
+    return board.move(item, Status.READY, replace(record, approval=approval), f"reopened by {event.actor.login}")
+
+
+def _reopening(item: Item, board: Board) -> Event | None:
+    """The newest reopening of a finished task by somebody else than us that was not acted upon yet."""
+    finished = (Status.DONE, Status.MERGED)
+    dropped = item.record.status is None and bool(item.record.attempts)
+    if item.meant.status not in finished and not (item.meant.status is None and dropped):
+        return None
+    events = item.task.issue.events
+    reopenings = [event for event in events if event.kind is EventKind.REOPENED and event.actor.id not in board.accounts]
+    newest = max(reopenings, key=lambda event: event.at, default=None)
+    if newest is None or (item.record.reopened_at is not None and newest.at <= item.record.reopened_at):
+        return None
+    names = {board.config.label(status).casefold() for status in finished}
+    labelled = [
+        event.at
+        for event in events
+        if event.kind is EventKind.LABELED and (event.label or "").casefold() in names
+    ]
+    return None if labelled and max(labelled) > newest.at else newest
+
+
+def close_what_merged(item: Item, board: Board) -> Decision | None:
+    """A task whose own pull request merged while its issue stayed open is closed as completed by us."""
+    if item.record.pull == 0 or item.meant.status is Status.MERGED:
+        return None
+    state = own_pull_state(item, board)
+    if state is not NeedState.MERGED:
+        return None
+    reason = f"its pull request #{item.record.pull} was merged"
+    return replace(end_live(item, board, Status.MERGED, reason, Verb.MOVE, spare=True), close=True)
+
+
+def withdraw_unlabelled(item: Item, board: Board) -> Decision | None:
+    """No status label: removed by a person it is withdrawn; otherwise it is rebuilt from claim and record."""
+    if item.meant.status is not None:
+        return None
+    record = item.record
+    if record == Record(item.task.number) or (record.status is None and record.live is None):
+        return board.hold(item, "not a task: it carries no status label")
+    if item.meant.move is not None:
+        return end_live(item, board, None, f"withdrawn by {item.meant.move.actor.login}", Verb.DROP)
+    status = Status.IN_PROGRESS if record.live else record.status or Status.BACKLOG
+    return board.move(item, status, record, "its status label had vanished and was put back")
+
+
+def obey_move(item: Item, board: Board) -> Decision | None:
+    """A person's label that is newer than our last write: a legal move is obeyed, another is put back with one comment."""
+    move, wanted, before = item.meant.move, item.meant.status, item.record.status
+    if move is None or wanted is None or before is None or wanted is before:
+        return None
+    allowed = may_label(move.actor, board.snapshot)
+    if isinstance(allowed, Unknown):
+        return board.hold(item, "who changed the label is being looked up", wants=allowed.wants)
+    if not allowed:
+        return _put_back(item, board, before, f"{move.actor.login} may not change the status of a task here")
+    if wanted in _PUTS_BACK or not may_move(before, wanted):
+        ways = ", ".join(f"`{board.config.label(way)}`" for way in MOVES[before] if way not in _PUTS_BACK)
+        return _put_back(item, board, before, f"from `{before}` a label may take it to {ways or 'nothing'}")
+    record = item.record
+    if wanted is Status.READY:
+        approval = board.approval_by(item, move.actor.login, move.at)
+        record = replace(fresh(record), approval=approval)
+    return end_live(replace(item, record=record), board, wanted, f"set to {wanted} by {move.actor.login}", Verb.MOVE)
+
+
+def _put_back(item: Item, board: Board, status: Status, why: str) -> Decision:
+    move = item.meant.move
+    stamp = f"{move.at:%Y%m%dT%H%M%S}" if move else ""
+    text = f"The status label was put back to `{board.config.label(status)}`: {why}."
+    notice = Notice(f"put-back:{stamp}", text)
+    # The write is recorded as new, so that the same old event is not judged again.
+    record = replace(item.record, status=status, status_at=board.snapshot.now)
+    return board.decide(item, Verb.MOVE, f"label put back: {why}", status, record, notices=(notice,))
+
+
+def keep_current(item: Item, board: Board) -> Decision | None:
+    """First sight of a task whose label is one that only we can bring about, with no record to show for it."""
+    if item.record.status is not None or item.meant.status is not Status.IN_PROGRESS or item.record.live:
+        return None
+    reason = "in-progress without any attempt of ours; set it to ready to start it"
+    return board.move(item, Status.BACKLOG, with_status(item.record, Status.BACKLOG, board.snapshot.now), reason)

@@ -1,0 +1,229 @@
+"""Which ready tasks start now, in which order, and why the others do not yet."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.model.decision import Decision, Notice, Start, Verb
+from bot.model.issue import NeedState
+from bot.model.record import Approval, Attempt, Record
+from bot.model.report import Outcome
+from bot.model.status import Status
+from bot.model.unit import Kind
+from bot.notation.keys import Key
+from bot.plan.board import Board, Item
+from bot.plan.edits import last_attempt
+from bot.plan.graph import show_path
+from bot.plan.live import changed_notice
+from bot.plan.order import Candidate, History, critical_path_order, expected_durations, score_order
+from bot.plan.trust import Unapproved, Unknown, judge_order
+from bot.plan.waiting import need_notices, unmet_needs
+
+
+def hold_unreadable(item: Item, board: Board) -> Decision | None:
+    """A task whose record cannot be read is left alone and said so: guessing could start it twice."""
+    problem = item.task.record_problem
+    return board.hold(item, problem) if problem else None
+
+
+def hold_cyclic(item: Item, board: Board) -> Decision | None:
+    """A task on a cycle of needs can never start; each member is told once, with its path."""
+    if item.meant.status not in (Status.READY, Status.BACKLOG) or item.number not in board.cyclic:
+        return None
+    path = show_path(board.graph.path_through(item.number))
+    text = f"This task waits for itself: {path}. Remove one of these needs; until then no member of the cycle starts."
+    return board.hold(item, f"part of the cycle {path}", notices=(Notice(f"cycle:{path}", text),))
+
+
+def hold_paused(item: Item, board: Board) -> Decision | None:
+    """`cf:pause` on a task holds that one; what runs goes on."""
+    label = board.config.label("pause")
+    return board.hold(item, f"paused by the label `{label}`") if item.task.issue.has_label(label) else None
+
+
+def hold_standstill(item: Item, board: Board) -> Decision | None:
+    """Nothing starts: paused, no valid configuration, no worker workflow."""
+    return board.hold(item, board.snapshot.standstill) if board.snapshot.standstill else None
+
+
+def hold_back_off(item: Item, board: Board) -> Decision | None:
+    """After a strike a task waits until its not-before time."""
+    due = item.record.not_before
+    if due is None or board.snapshot.now >= due:
+        return None
+    return board.hold(item, f"backs off until {due:%H:%M:%S} UTC", due=due)
+
+
+def hold_for_needs(item: Item, board: Board) -> Decision | None:
+    """Every need must be satisfied, now."""
+    unmet, wants = unmet_needs(item.task, board.snapshot)
+    if item.number in board.behind_cycles:
+        names = ", ".join(need.words for need in unmet) or "a need"
+        return board.hold(item, f"blocked by cycle: waits for {names}")
+    if not unmet and not wants:
+        return None
+    unread = [need for need in unmet if need.state is NeedState.UNKNOWN]
+    words = ", ".join(need.words for need in unread or unmet)
+    reason = f"need unreadable: {words}" if unread else f"waiting on {words or 'needs that are being looked up'}"
+    return board.hold(item, reason, notices=(*need_notices(unmet), *_warnings(item)), wants=wants)
+
+
+def _warnings(item: Item) -> tuple[Notice, ...]:
+    """Needs declarations that could not be read, said once each."""
+    return tuple(
+        Notice(f"warning:{warning}"[:200], f"A line about needs could not be read whole. {warning}")
+        for warning in item.task.warnings
+    )
+
+
+def hold_unapproved(item: Item, board: Board) -> Decision | None:
+    """Only work that somebody with permission ordered, for the text as it stands, may start."""
+    verdict = judge_order(item.task, board.snapshot)
+    if isinstance(verdict, Unknown):
+        return board.hold(item, "who ordered it is being looked up", wants=verdict.wants)
+    if not isinstance(verdict, Unapproved):
+        return None
+    if verdict.changed:
+        notices = (changed_notice(verdict, board),)
+        return board.move(item, Status.BACKLOG, item.record, f"changed after approval: {verdict.reason}", notices)
+    text = f"Not started: {verdict.reason}."
+    return board.hold(item, f"not approved: {verdict.reason}", notices=(Notice("unapproved", text),))
+
+
+# GitHub takes about 80 new comments and other contents a minute; each start may create a status comment, and people and
+# workers write too.
+STARTS_PER_TICK = 40
+
+
+def start_in_order(items: Sequence[Item], used: Sequence[Decision], board: Board) -> list[Decision]:
+    """Start what fits the limits, the most urgent first; the rest is held with the limit's name.
+
+    `used` are the decisions on tasks that an attempt still owns: each takes a slot until its run has ended.
+    """
+    slots = _Slots(board, used)
+    by_number = {item.number: item for item in items}
+    decisions = []
+    for candidate in _in_order(items, board):
+        item = by_number[candidate.number]
+        full = slots.refusal(item)
+        if not full and slots.taken >= STARTS_PER_TICK:
+            due = board.snapshot.now + timedelta(minutes=1)
+            decisions.append(board.hold(item, f"starts a minute later: a tick starts at most {STARTS_PER_TICK}", due=due))
+        elif full:
+            decisions.append(board.hold(item, full, notices=_warnings(item)))
+        else:
+            slots.take(item)
+            decisions.append(_start(item, board))
+    return decisions
+
+
+class _Slots:
+    """Counts what runs against the limits; a limit of 0 is 0."""
+
+    def __init__(self, board: Board, used: Sequence[Decision]) -> None:
+        self._config = board.config
+        tasks = [board.snapshot.tasks[decision.task] for decision in used]
+        self._all = len(tasks)
+        self.taken = 0
+        self._by_label = {
+            label: sum(task.issue.has_label(label) for task in tasks) for label in self._config.max_parallel_by_label
+        }
+
+    def refusal(self, item: Item) -> str:
+        if self._all >= self._config.total:
+            return f"waits for a slot: limits.total is {self._config.total}"
+        if self._all >= self._config.max_parallel:
+            return f"waits for a slot: max_parallel is {self._config.max_parallel}"
+        for label, most in self._config.max_parallel_by_label.items():
+            if item.task.issue.has_label(label) and self._by_label[label] >= most:
+                return f"waits for a slot: max_parallel_by_label for {label} is {most}"
+        return ""
+
+    def take(self, item: Item) -> None:
+        self._all += 1
+        self.taken += 1
+        for label in self._by_label:
+            self._by_label[label] += item.task.issue.has_label(label)
+
+
+def _in_order(items: Sequence[Item], board: Board) -> Iterable[Candidate]:
+    candidates = [_candidate(item) for item in items]
+    if not candidates:
+        return ()
+    if board.config.order == "score":
+        return score_order(candidates, board.graph)
+    everything = [_candidate(item) for item in board.items if item.task.issue.is_open]
+    return critical_path_order(candidates, board.graph, expected_durations(everything, _history(board)))
+
+
+def _candidate(item: Item) -> Candidate:
+    task = item.task
+    return Candidate(
+        task.number, task.priority, task.issue.created_at, task.category, task.estimate, _is_continued(item.record)
+    )
+
+
+def _is_continued(record: Record) -> bool:
+    """Work that was begun and interrupted, or whose question was answered."""
+    last = last_attempt(record)
+    return last is not None and last.outcome in (Outcome.BLOCKED, Outcome.INFRA, Outcome.CANCELLED, Outcome.CAPACITY)
+
+
+def _history(board: Board) -> History:
+    return History.of(
+        (item.task.category, timedelta(minutes=attempt.minutes))
+        for item in board.items
+        for attempt in item.record.attempts
+        if attempt.outcome is Outcome.PASSED and attempt.minutes > 0
+    )
+
+
+def _start(item: Item, board: Board) -> Decision:
+    """Claim: the attempt's key goes into the record, the dispatch follows once that is written."""
+    approval = judge_order(item.task, board.snapshot)
+    assert isinstance(approval, Approval), "only approved tasks get here"
+    record = item.record
+    kind = Kind.PUBLISH if record.republish else Kind.CODE
+    attempt = Attempt(
+        record.next_attempt,
+        kind,
+        board.snapshot.now,
+        _started_from(record),
+        approval.digest,
+    )
+    # Only `code` counts as an attempt in limits; every unit takes the next number of its task.
+    claimed = _claimed(record, attempt, approval)
+    key = Key(item.number, attempt.number)
+    return board.decide(
+        item,
+        Verb.START,
+        f"starts as {key}",
+        Status.IN_PROGRESS,
+        claimed,
+        start=Start(attempt.number, kind, record.earlier),
+        notices=_warnings(item),
+        due=board.snapshot.now + board.config.dispatch.launch_grace,
+    )
+
+
+def _claimed(record: Record, attempt: Attempt, approval: Approval) -> Record:
+    """The record after the claim."""
+    return replace(
+        record,
+        attempts=(*record.attempts, attempt),
+        next_attempt=record.next_attempt + 1,
+        approval=approval,
+        not_before=None,
+    )
+
+
+def _started_from(record: Record) -> Status:
+    """What the limits by status count: READY fresh, FAILED after a strike, BLOCKED after an answer, IN_PROGRESS after a loss."""
+    last = last_attempt(record)
+    if last is None:
+        return Status.READY
+    if last.outcome is Outcome.BLOCKED:
+        return Status.BLOCKED
+    if last.outcome in (Outcome.INFRA, Outcome.CAPACITY, Outcome.REFUSED, Outcome.CANCELLED):
+        return Status.IN_PROGRESS
+    return Status.FAILED if record.strikes else Status.READY

@@ -1,0 +1,107 @@
+"""Who may order work, and whether an order still stands for the text that would be used (design decision 13)."""
+
+from dataclasses import dataclass
+
+from bot.model.issue import GHOST, Account, Event, EventKind
+from bot.model.record import Approval
+from bot.model.snapshot import Permission, Snapshot
+from bot.model.task import Task
+from bot.notation.digests import text_digest
+
+_RANKS = ("none", "read", "triage", "write", "maintain", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class Unapproved:
+    """No order stands. `changed` says that one stood until somebody without permission edited the text."""
+
+    reason: str
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """It depends on permissions that were not looked up yet."""
+
+    wants: frozenset[Permission]
+
+
+def may_order(account: Account, snapshot: Snapshot) -> bool | Unknown:
+    """Whether this account's labels, answers and edits count. Our own accounts, bots and deleted ones never do."""
+    trust = snapshot.config.trust
+    if account == GHOST or account.id in snapshot.accounts or _named(account, trust.ignore):
+        return False
+    if account.is_bot:
+        return False
+    level = snapshot.permissions.get(account.login)
+    if level is None:
+        return Unknown(frozenset({Permission(account.login)}))
+    return rank(level) >= rank(trust.permission)
+
+
+def may_label(account: Account, snapshot: Snapshot) -> bool | Unknown:
+    """Like `may_order`, and the apps that the configuration trusts with labels count as well."""
+    return _named(account, snapshot.config.trust.apps) or may_order(account, snapshot)
+
+
+def rank(level: str) -> int:
+    """The order of repository permissions; an unknown level counts as none."""
+    return _RANKS.index(level) if level in _RANKS else 0
+
+
+def judge_order(task: Task, snapshot: Snapshot) -> Approval | Unapproved | Unknown:
+    """The approval under which a task labelled ready may start, or why there is none.
+
+    The newest `cf:ready` label decides. If a person set it, that person must be allowed to order, and the order stands for
+    the text as it is now unless somebody without permission edited it since. If we set it, we were restoring: the approval
+    in the record counts.
+    """
+    event = _newest_order(task, snapshot)
+    if event is not None and event.actor.id not in snapshot.accounts:
+        allowed = may_label(event.actor, snapshot)
+        if isinstance(allowed, Unknown):
+            return allowed
+        if not allowed:
+            return Unapproved(
+                f"`{snapshot.config.label('ready')}` was set by {event.actor.login},"
+                f" who does not have {snapshot.config.trust.permission} permission here"
+            )
+        approval = Approval(event.actor.login, event.at, text_digest(task.issue.title, task.issue.body))
+    elif task.record.approval is not None:
+        approval = task.record.approval
+    else:
+        return Unapproved("nobody with permission has ordered it: no label event of an authorised person can be seen")
+    return still_stands(approval, task, snapshot)
+
+
+def still_stands(approval: Approval, task: Task, snapshot: Snapshot) -> Approval | Unapproved | Unknown:
+    """The approval, bound to the present text, if every edit since was made by people who may order."""
+    unknown: frozenset[Permission] = frozenset()
+    for edit in _edits_since(approval, task.issue.events):
+        allowed = may_order(edit.actor, snapshot)
+        if isinstance(allowed, Unknown):
+            unknown |= allowed.wants
+        elif not allowed and edit.actor.id not in snapshot.accounts:
+            return Unapproved(f"title or body was changed by {edit.actor.login} after {approval.by} approved it", changed=True)
+    if unknown:
+        return Unknown(unknown)
+    return Approval(approval.by, approval.at, text_digest(task.issue.title, task.issue.body))
+
+
+def _edits_since(approval: Approval, events: tuple[Event, ...]) -> list[Event]:
+    kinds = (EventKind.EDITED, EventKind.RENAMED)
+    return [event for event in events if event.kind in kinds and event.at > approval.at]
+
+
+def _newest_order(task: Task, snapshot: Snapshot) -> Event | None:
+    ready = snapshot.config.label("ready").casefold()
+    orders = [
+        event
+        for event in task.issue.events
+        if event.kind is EventKind.LABELED and (event.label or "").casefold() == ready
+    ]
+    return max(orders, key=lambda event: event.at) if orders else None
+
+
+def _named(account: Account, names: tuple[str, ...]) -> bool:
+    return any(account.login.casefold() == name.casefold() for name in names)

@@ -1,0 +1,84 @@
+"""What a task waits for: needs, each in its own words."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot.model.decision import Notice
+from bot.model.issue import Issue, NeedState, StateReason
+from bot.model.ref import Ref
+from bot.model.snapshot import Lookup, NeedOf, Snapshot
+from bot.model.status import Status
+from bot.model.task import Task
+from bot.plan.labels import meant_status
+
+# These will not mend themselves: a person must decide, and is asked once.
+_NEEDS_A_PERSON = {
+    NeedState.NOT_PLANNED: "was closed as not planned",
+    NeedState.DUPLICATE: "was closed as a duplicate",
+    NeedState.CLOSED_UNMERGED: "is a pull request that was closed without merge",
+    NeedState.UNREADABLE: "cannot be read with this token: it may be private, or not exist",
+    NeedState.DELETED: "was deleted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    ref: Ref
+    state: NeedState
+    words: str
+
+
+def unmet_needs(task: Task, snapshot: Snapshot) -> tuple[tuple[Unmet, ...], frozenset[Lookup]]:
+    """The needs that are not satisfied, with words for each, and the lookups that are still missing to say so."""
+    unmet: list[Unmet] = []
+    wants: set[Lookup] = set()
+    for ref in task.needs:
+        state = state_of(ref, snapshot)
+        if state is None:
+            wants.add(NeedOf(ref))
+        elif not state.satisfied:
+            unmet.append(Unmet(ref, state, _words(ref, state, snapshot)))
+    if task.issue.hidden_edges:
+        hidden = Ref(snapshot.repository.full_name, task.number)
+        unmet.append(Unmet(hidden, NeedState.UNREADABLE, "a native blocker that this token cannot see"))
+    return tuple(unmet), frozenset(wants)
+
+
+def state_of(ref: Ref, snapshot: Snapshot) -> NeedState | None:
+    """How a need stands; None if it must be looked up first."""
+    if ref.repository == snapshot.repository.full_name.lower() and ref.number in snapshot.tasks:
+        return _issue_state(snapshot.tasks[ref.number].issue)
+    return snapshot.needs.get(ref)
+
+
+def _issue_state(issue: Issue) -> NeedState:
+    if issue.is_open:
+        return NeedState.OPEN
+    reasons = {StateReason.NOT_PLANNED: NeedState.NOT_PLANNED, StateReason.DUPLICATE: NeedState.DUPLICATE}
+    return reasons.get(issue.state_reason or StateReason.COMPLETED, NeedState.COMPLETED)
+
+
+def need_notices(unmet: tuple[Unmet, ...]) -> Iterator[Notice]:
+    """One notice per need that only a person can settle."""
+    for need in unmet:
+        if need.state in _NEEDS_A_PERSON:
+            text = (
+                f"This task needs {need.words}. It will not start until somebody decides: complete or replace the need,"
+                " or remove the line that names it from the description."
+            )
+            yield Notice(f"need:{need.ref}:{need.state.name.lower()}", text)
+
+
+def _words(ref: Ref, state: NeedState, snapshot: Snapshot) -> str:
+    local = ref.repository == snapshot.repository.full_name.lower()
+    name = f"#{ref.number}" if local else str(ref)
+    task = snapshot.tasks.get(ref.number) if local and state is NeedState.OPEN else None
+    if task is not None and meant_status(task, snapshot).status is Status.FAILED:
+        return f"failed {name}"
+    if state in _NEEDS_A_PERSON:
+        return f"{name}, which {_NEEDS_A_PERSON[state]}"
+    if state is NeedState.OPEN_PULL:
+        return f"{name}, which is not merged yet"
+    if state is NeedState.UNKNOWN:
+        return f"{name}, which could not be read just now"
+    return name
