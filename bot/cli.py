@@ -1,0 +1,84 @@
+"""The console command `cf`: finds the command, reads environment and clock, turns errors into sentences and exit codes.
+
+Start here. Each command lives in the room it belongs to and is imported only when it is used, so that `cf --help` is quick.
+"""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+from bot import __version__
+from bot.model.errors import BotError
+
+Configure = Callable[[argparse.ArgumentParser], None]
+Run = Callable[[argparse.Namespace, Mapping[str, str]], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`module` defines `configure<suffix>` and `run<suffix>`."""
+
+    help: str
+    module: str
+    suffix: str = ""
+
+    def load(self) -> tuple[Configure, Run]:
+        module = import_module(self.module)
+        return getattr(module, f"configure{self.suffix}"), getattr(module, f"run{self.suffix}")
+
+
+COMMANDS: Mapping[str, Command] = {
+    "conduct": Command("one tick: look at the repository, decide, start, settle, tell", "bot.conductor.command"),
+    "validate": Command("check a configuration file and say what is wrong with it", "bot.conductor.validate"),
+    "sandbox": Command("run everything on this machine with a make-believe GitHub; no account needed", "bot.sandbox.command"),
+    "work": Command("inside an agent job: check the claim, run the agent, hand its work over", "bot.worker.command", "_work"),
+    "verify": Command("inside a verify job: run the gates of one leg on the handed-over work", "bot.worker.command", "_verify"),
+    "publish": Command("inside a publish job: push proven work, open its pull request, report", "bot.worker.command", "_publish"),
+    "wake": Command("start the conductor's workflow", "bot.worker.command", "_wake"),
+}
+
+_EPILOG = """\
+Start with:  cf sandbox demo           watch issues become merged pull requests on this machine
+Then:        docs/install.md           put the four workflows into a repository of yours
+Exit codes:  0 done or nothing to do, 1 a person must mend something, 2 usage or configuration, 75 try later
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    logging.basicConfig(level=logging.WARNING, format="cf: %(message)s", stream=sys.stderr)
+    parser = _parser(words)
+    args = parser.parse_args(words)
+    if args.command is None:
+        parser.print_help()
+        return 2
+    try:
+        return args.run(args, os.environ)  # type: ignore[no-any-return]
+    except BotError as error:
+        print(f"cf: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Only the command that is asked for is imported and configured; the others show their one line."""
+    parser = argparse.ArgumentParser(
+        prog="cf",
+        description="A GitHub-native conductor for coding agents: issues in, verified pull requests out.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"cf {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    asked = next((word for word in words if not word.startswith("-")), None)
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(name, help=command.help, description=f"{command.help[0].upper()}{command.help[1:]}.")
+        if name == asked:
+            configure, run = command.load()
+            configure(sub)
+            sub.set_defaults(run=run)
+    return parser

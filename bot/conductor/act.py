@@ -1,0 +1,291 @@
+"""Carry a plan out: dull, repeatable, and safe to be killed between any two writes.
+
+The order of writes is what makes it safe. Notices come before the record that says they were posted (a notice is
+recognised by its fingerprint). The record comes before the labels, which it outweighs. A claim is on GitHub before its
+dispatch, and a run is found by its key when the tick died before noting its id. The cursor moves last.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from bot.conductor.observe import Observation
+from bot.conductor.units import into_runs, unit_of
+from bot.github.port import GitHub
+from bot.model.change import AddLabel, Change, CloseIssue, CreateComment, CreateIssue, EditComment, EditIssue, React, RemoveLabel, Written
+from bot.model.config import WORKER_WORKFLOW, Config
+from bot.model.decision import Decision, Plan
+from bot.model.errors import Refused, WorkflowMissing
+from bot.model.issue import Comment, Issue
+from bot.model.record import Record
+from bot.model.report import Outcome
+from bot.model.status import Status
+from bot.model.task import Task
+from bot.model.unit import Unit
+from bot.notation.comments import notice_comment, status_comment
+from bot.notation.digests import text_digest
+from bot.notation.state import State, write_state
+from bot.notation.units import write_units
+from bot.plan.edits import ended, with_live
+
+LABELS = {
+    Status.BACKLOG: ("c5def5", "known, not ordered yet"),
+    Status.READY: ("0e8a16", "ordered: starts when its needs are met and a slot is free"),
+    Status.IN_PROGRESS: ("fbca04", "an attempt is under way"),
+    Status.BLOCKED: ("d93f0b", "a question or a reason holds it"),
+    Status.FAILED: ("b60205", "out of attempts"),
+    Status.DONE: ("5319e7", "a verified pull request waits, or it was completed elsewhere"),
+    Status.MERGED: ("6f42c1", "its pull request was merged"),
+}
+
+
+@dataclass(slots=True)
+class Effects:
+    """What acting did. `skipped` says per task why its decision was left to the next tick."""
+
+    started: dict[int, int] = field(default_factory=dict)  # task -> run id
+    skipped: dict[int, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    writes: int = 0
+
+
+def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
+    """Make the plan true, writing only what differs from what was seen."""
+    effects = Effects()
+    decisions = _still_fresh(github, [item for item in plan.decisions if _differs(item, seen)], seen, effects)
+    if decisions:
+        github.ensure_labels(_label_names(seen.snapshot.config))
+        _cancel(github, decisions)
+        written = _write(github, decisions, seen, effects)
+        _dispatch(github, decisions, written, seen, effects)
+    else:
+        written = {}
+    _remember(github, plan, seen, written, effects)
+    return effects
+
+
+def _label_names(config: Config) -> dict[str, tuple[str, str]]:
+    names = {config.label(status): look for status, look in LABELS.items()}
+    names[config.label("dashboard")] = ("ededed", "where the conductor keeps its cursors")
+    names[config.label("pause")] = ("000000", "holds every start while it is on the dashboard, or this task")
+    return names
+
+
+def _differs(decision: Decision, seen: Observation) -> bool:
+    task = seen.snapshot.tasks[decision.task]
+    return bool(
+        decision.start
+        or decision.cancel
+        or decision.close
+        or decision.notices
+        or decision.acknowledged
+        or _label_changes(decision, task.issue, seen.snapshot.config)
+        or (decision.record != task.record and _is_kept(decision, task))
+    )
+
+
+def _is_kept(decision: Decision, task: Task) -> bool:
+    """A record is written where there is one already, or something to remember beside the status."""
+    record = decision.record
+    bare = Record(record.task, status=record.status, status_at=record.status_at)
+    return task.comment is not None or bool(decision.notices) or record != bare
+
+
+def _label_changes(decision: Decision, issue: Issue, config: Config) -> list[Change]:
+    """Add the new label, then remove the others, each by the spelling it is stored in; labels of people stay."""
+    wanted = config.label(decision.status).casefold() if decision.status else ""
+    ours = {config.label(status).casefold() for status in Status}
+    changes: list[Change] = []
+    if decision.status and not issue.has_label(wanted):
+        changes.append(AddLabel(issue.node_id, config.label(decision.status)))
+    changes += [
+        RemoveLabel(issue.node_id, label)
+        for label in issue.labels
+        if label.casefold() in ours and label.casefold() != wanted
+    ]
+    return changes
+
+
+def _still_fresh(
+    github: GitHub, decisions: list[Decision], seen: Observation, effects: Effects
+) -> list[Decision]:
+    """Read the records again that would be replaced, and the issues that would start; what has moved waits a tick."""
+    tasks = seen.snapshot.tasks
+    ids = [comment.node_id for item in decisions if (comment := tasks[item.task].comment) is not None]
+    now_there = github.comments_by_id(ids) if ids else {}
+    starting = [item.task for item in decisions if item.start]
+    issues = github.issues(starting) if starting else {}
+    fresh = []
+    for decision in decisions:
+        task = tasks[decision.task]
+        if task.comment is not None and _moved(task.comment, now_there.get(task.comment.node_id)):
+            effects.skipped[decision.task] = "its record changed since the snapshot"
+        elif decision.start and _changed(task, issues.get(decision.task), seen.snapshot.config):
+            effects.skipped[decision.task] = "changed since snapshot"
+        else:
+            fresh.append(decision)
+    return fresh
+
+
+def _moved(before: Comment, after: Comment | None) -> bool:
+    return after is None or after.body != before.body
+
+
+def _changed(task: Task, now: Issue | None, config: Config) -> bool:
+    if now is None or not now.is_open:
+        return True
+    names = [config.label(status) for status in Status]
+    before = [name for name in names if task.issue.has_label(name)]
+    after = [name for name in names if now.has_label(name)]
+    text = (task.issue.title, task.issue.body)
+    return before != after or text_digest(*text) != text_digest(now.title, now.body)
+
+
+def _cancel(github: GitHub, decisions: Sequence[Decision]) -> None:
+    """Sent before the record says so: sending it twice costs nothing, forgetting it would."""
+    for run, force in sorted({(item.cancel.run, item.cancel.force) for item in decisions if item.cancel}):
+        if force:
+            github.force_cancel(run)
+        else:
+            github.cancel(run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """One change, and which decision's record it writes, if it does."""
+
+    change: Change
+    record_of: int = 0
+
+
+def _orders(decision: Decision, task: Task, config: Config) -> list[_Order]:
+    issue = task.issue
+    orders = [_Order(CreateComment(issue.node_id, notice_comment(notice))) for notice in decision.notices]
+    record = _noted(decision)
+    if (record != task.record or decision.start) and _is_kept(decision, task):
+        body = status_comment(record, decision.reason, config.prefix)
+        change = EditComment(task.comment.node_id, body) if task.comment else CreateComment(issue.node_id, body)
+        orders.append(_Order(change, decision.task))
+    orders += [_Order(change) for change in _label_changes(decision, issue, config)]
+    orders += [_Order(React(node_id, "EYES")) for node_id in decision.acknowledged]
+    if decision.close and issue.is_open:
+        orders.append(_Order(CloseIssue(issue.node_id)))
+    return orders
+
+
+def _noted(decision: Decision) -> Record:
+    """The record, knowing the notices that are posted with it."""
+    posted = tuple(notice.fingerprint for notice in decision.notices)
+    return replace(decision.record, notices=(*decision.record.notices, *posted)) if posted else decision.record
+
+
+def _write(
+    github: GitHub, decisions: Sequence[Decision], seen: Observation, effects: Effects
+) -> dict[int, Written]:
+    """One batch for all tasks. Returns where each record stands now; a task whose record was refused is not in it."""
+    orders = [
+        order
+        for decision in decisions
+        for order in _orders(decision, seen.snapshot.tasks[decision.task], seen.snapshot.config)
+    ]
+    answers = github.write([order.change for order in orders]) if orders else ()
+    effects.writes += len(orders)
+    effects.refused += [f"{type(order.change).__name__}: {said.error}" for order, said in zip(orders, answers, strict=True) if said.error]
+    written: dict[int, Written] = {}
+    for order, said in zip(orders, answers, strict=True):
+        if order.record_of and said.ok:
+            written[order.record_of] = said
+    return written
+
+
+def _dispatch(
+    github: GitHub, decisions: Sequence[Decision], written: dict[int, Written], seen: Observation, effects: Effects
+) -> None:
+    """Dispatch what is claimed and note the run ids. A claim that could not be written starts nothing."""
+    claimed = [item for item in decisions if item.start and item.task in written]
+    for item in decisions:
+        if item.start and item.task not in written:
+            effects.skipped[item.task] = "its claim could not be written"
+    units = [unit_of(item, written[item.task].id, seen.snapshot) for item in claimed]
+    by_task = {item.task: item for item in claimed}
+    changes: list[Change] = []
+    for group in into_runs(units, seen.snapshot.config.dispatch.units_per_run):
+        run, problem = _dispatch_run(github, group, seen)
+        for unit in group:
+            record, words = _after_dispatch(_noted(by_task[unit.lead]), unit, run, problem, seen.snapshot.now)
+            if problem:
+                effects.skipped[unit.lead] = words
+            else:
+                effects.started[unit.lead] = run
+            body = status_comment(record, words, seen.snapshot.config.prefix)
+            changes.append(EditComment(written[unit.lead].node_id, body))
+    if changes:
+        github.write(changes)
+        effects.writes += len(changes)
+
+
+def _dispatch_run(github: GitHub, group: Sequence[Unit], seen: Observation) -> tuple[int, str]:
+    inputs = {"units": write_units(group), "keys": " ".join(key for unit in group for key in unit.keys)}
+    try:
+        return github.dispatch(WORKER_WORKFLOW, seen.view.repository.default_branch, inputs), ""
+    except (Refused, WorkflowMissing) as error:
+        return 0, str(error)
+
+
+def _after_dispatch(
+    record: Record, unit: Unit, run: int, problem: str, now: datetime
+) -> tuple[Record, str]:
+    """The record with its run, or with the claim ended where GitHub refused the dispatch: the key is spent, no strike."""
+    if not problem:
+        return with_live(record, run=run), f"running as {unit.keys[0]}"
+    words = f"could not be dispatched: {problem}"
+    record = ended(record, Outcome.INFRA, words, now)
+    return replace(record, status=Status.READY, interruptions=record.interruptions + 1), words
+
+
+def _remember(
+    github: GitHub, plan: Plan, seen: Observation, written: dict[int, Written], effects: Effects
+) -> None:
+    """Move the cursor and keep the index, last of all, and only if something changed."""
+    before = seen.state
+    since = before.comments_since if before else seen.snapshot.now
+    config = seen.snapshot.config
+    valid = config.blob if config.blob == seen.view.config_blob else (before.config_blob if before else "")
+    records, finished = _index(plan, seen, written)
+    state = State(max(since, seen.latest_comment or since), records, finished, valid)
+    if state == before and seen.dashboard is not None:
+        return
+    body = dashboard_body(state)
+    if seen.dashboard is None:
+        github.ensure_labels(_label_names(config))
+        github.write([CreateIssue("cf dashboard", body, (config.label("dashboard"),))])
+    else:
+        github.write([EditIssue(seen.dashboard.node_id, body)])
+    effects.writes += 1
+
+
+def _index(plan: Plan, seen: Observation, written: dict[int, Written]) -> tuple[dict[str, str], dict[str, str]]:
+    """Which comment holds whose record: for every unfinished task, and for finished ones whose issue does not show it."""
+    records: dict[str, str] = {}
+    finished = dict(seen.state.finished) if seen.state else {}
+    for decision in plan.decisions:
+        task = seen.snapshot.tasks[decision.task]
+        comment, number = task.comment, str(decision.task)
+        node_id = written[decision.task].node_id if decision.task in written else comment.node_id if comment else ""
+        if not node_id:
+            continue
+        if task.issue.is_open or decision.record.live is not None:
+            records[number] = node_id
+            finished.pop(number, None)
+        elif not any(shown.node_id == node_id for shown in task.issue.comments):
+            finished[number] = node_id
+    return records, finished
+
+
+def dashboard_body(state: State) -> str:
+    """The dashboard's text. Its label `pause` is the kill switch."""
+    text = (
+        "The conductor keeps its place here. Please leave this issue open; adding the label `pause` with the usual prefix"
+        " holds every start while running work finishes."
+    )
+    return f"{text}\n\n{write_state(state)}"

@@ -1,0 +1,286 @@
+"""Read all that a plan is made from, in as few requests as possible."""
+
+import io
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.github.port import Reader
+from bot.model.config import WORKER_WORKFLOW, Config
+from bot.model.errors import NotFound, UsageError, WorkflowMissing
+from bot.model.issue import Comment, Issue, NeedState
+from bot.model.record import Record
+from bot.model.ref import Ref
+from bot.model.report import Report
+from bot.model.run import Artifact, Run
+from bot.model.snapshot import JobsOf, Lookup, NeedOf, Permission, ReportIn, Snapshot
+from bot.model.task import Task
+from bot.model.view import View
+from bot.notation.codec import Unreadable
+from bot.notation.comments import read_fingerprint
+from bot.notation.config import read_config
+from bot.notation.estimate import read_traits
+from bot.notation.keys import keys_in
+from bot.notation.needs import read_needs
+from bot.notation.records import read_record
+from bot.notation.reports import REPORT_FILE, read_report
+from bot.notation.state import State, read_state
+
+DEFAULT_PREFIX = "cf"
+_RUNS_WINDOW = timedelta(hours=6)  # older live runs are read one by one, by their recorded id
+_DONE_WINDOW = timedelta(days=1)  # closed tasks labelled done; the index of records finds older ones
+_REPORT_MOST = 2_000_000  # bytes of an unpacked report; a report is a few kilobytes
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A snapshot, and what acting needs beside it. `state` is None on the first tick ever."""
+
+    view: View
+    snapshot: Snapshot
+    state: State | None
+    dashboard: Issue | None
+    latest_comment: datetime | None
+
+
+def observe(github: Reader, now: datetime) -> Observation:
+    """One look at the repository. Raises what the port raises."""
+    runs, missing = _worker_runs(github, now)
+    view, config, problem, state, dashboard = _view(github, now, _named_by(runs))
+    accounts = frozenset({view.viewer.id, *config.also})
+    issues = _tracked(github, view, state, dashboard, config)
+    tasks = _tasks(github, issues, view, state, config, accounts)
+    comments = github.comments_since(state.comments_since if state else now)
+    tasks = _with_posted_notices(tasks, comments, accounts)
+    runs = _with_recorded_runs(github, runs, tasks)
+    snapshot = Snapshot(
+        now=now,
+        repository=view.repository,
+        config=config,
+        accounts=accounts,
+        tasks=tasks,
+        runs=runs,
+        artifacts=_artifacts(github, tasks),
+        comments=_by_issue(comments),
+        needs=_native_needs(issues),
+        standstill=problem or _missing_words(view, missing) or _pause(dashboard, config),
+    )
+    latest = max((comment.updated_at for comment in comments), default=None)
+    return Observation(view, snapshot, state, dashboard, latest)
+
+
+def look_up(github: Reader, snapshot: Snapshot, wants: Iterable[Lookup]) -> Snapshot:
+    """The snapshot with what a plan still wanted to know."""
+    wanted = sorted(wants, key=repr)
+    refs = [want.ref for want in wanted if isinstance(want, NeedOf)]
+    permissions = dict(snapshot.permissions)
+    jobs, reports = dict(snapshot.jobs), dict(snapshot.reports)
+    for want in wanted:
+        match want:
+            case Permission(login):
+                permissions[login] = github.permission(login)
+            case JobsOf(run):
+                jobs[run] = github.jobs(run)
+            case ReportIn(artifact):
+                reports[artifact] = read_artifact(github, artifact)
+            case NeedOf():
+                pass
+    needs: Mapping[Ref, NeedState] = {**snapshot.needs, **(github.needs(refs) if refs else {})}
+    return replace(snapshot, permissions=permissions, jobs=jobs, reports=reports, needs=needs)
+
+
+def read_artifact(github: Reader, artifact_id: int) -> Report | None:
+    """The report inside an artifact; None if it is not a readable one, which is then as good as missing."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(github.download(artifact_id))) as archive:
+            info = archive.getinfo(REPORT_FILE)
+            if info.file_size > _REPORT_MOST:
+                return None
+            return read_report(archive.read(info))
+    except (NotFound, Unreadable, KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        return None
+
+
+def _worker_runs(github: Reader, now: datetime) -> tuple[tuple[Run, ...], bool]:
+    try:
+        return github.runs(WORKER_WORKFLOW, now - _RUNS_WINDOW), False
+    except WorkflowMissing:
+        return (), True
+
+
+def _named_by(runs: Sequence[Run]) -> tuple[int, ...]:
+    return tuple(sorted({key.task for run in runs if not run.ended for key in keys_in(run.title)}))
+
+
+def _view(
+    github: Reader, now: datetime, also: tuple[int, ...]
+) -> tuple[View, Config, str, State | None, Issue | None]:
+    """The view under the configured prefix; the prefix is known only once the configuration was read."""
+    view = github.view(DEFAULT_PREFIX, now - _DONE_WINDOW, also)
+    config, problem, state, dashboard = _judge_config(github, view, DEFAULT_PREFIX)
+    if config.prefix != DEFAULT_PREFIX:
+        view = github.view(config.prefix, now - _DONE_WINDOW, also)
+        config, problem, state, dashboard = _judge_config(github, view, config.prefix)
+    return view, config, problem, state, dashboard
+
+
+def _judge_config(
+    github: Reader, view: View, prefix: str
+) -> tuple[Config, str, State | None, Issue | None]:
+    """The configuration in force. An invalid file stops new starts; everything else goes on by the last valid one."""
+    dashboard = _dashboard(view, prefix)
+    state = read_state(dashboard, {view.viewer.id}) if dashboard else None
+    try:
+        return read_config(view.config_text, view.config_blob), "", state, dashboard
+    except UsageError as error:
+        return _last_valid(github, state, prefix), f"the configuration is invalid: {error}", state, dashboard
+
+
+def _last_valid(github: Reader, state: State | None, prefix: str) -> Config:
+    if state is None or not state.config_blob:
+        return Config(prefix=prefix)
+    try:
+        return read_config(github.file(state.config_blob), state.config_blob)
+    except (NotFound, UsageError):
+        return Config(prefix=prefix)
+
+
+def _dashboard(view: View, prefix: str) -> Issue | None:
+    """Our own dashboard issue; of several (two first ticks at once) the oldest."""
+    ours = [
+        issue
+        for issue in view.issues
+        if issue.is_open and issue.has_label(f"{prefix}:dashboard") and issue.author.id == view.viewer.id
+    ]
+    return min(ours, key=lambda issue: issue.number, default=None)
+
+
+def _tracked(
+    github: Reader, view: View, state: State | None, dashboard: Issue | None, config: Config
+) -> dict[int, Issue]:
+    """Every tracked issue by number, those that only the index of records knows included."""
+    special = (config.label("dashboard"), config.label("batch"))
+    issues = {
+        issue.number: issue
+        for issue in view.issues
+        if not issue.is_pull and not any(issue.has_label(name) for name in special)
+    }
+    indexed = {int(number) for number in (state.records if state else {})} - issues.keys()
+    indexed.discard(dashboard.number if dashboard else 0)
+    if indexed:
+        issues |= github.issues(sorted(indexed))
+    return issues
+
+
+def _tasks(
+    github: Reader,
+    issues: Mapping[int, Issue],
+    view: View,
+    state: State | None,
+    config: Config,
+    accounts: frozenset[int],
+) -> dict[int, Task]:
+    held = {number: _record_among(issue.comments, number, accounts) for number, issue in issues.items()}
+    index = {**state.finished, **state.records} if state else {}
+    missing = {number: index[str(number)] for number in issues if held[number][0] is None and str(number) in index}
+    fetched = github.comments_by_id(sorted(missing.values())) if missing else {}
+    for number, node_id in missing.items():
+        if node_id in fetched:
+            held[number] = _record_among((fetched[node_id],), number, accounts)
+    return {number: _task(issue, *held[number], view, config) for number, issue in issues.items()}
+
+
+def _record_among(
+    comments: Sequence[Comment], task: int, accounts: frozenset[int]
+) -> tuple[Comment | None, Record, str]:
+    """The first of our comments that holds this task's record, the record, and what is wrong with it."""
+    for comment in comments:
+        try:
+            record = read_record(comment, task, accounts)
+        except Unreadable as error:
+            return comment, Record(task), f"its record cannot be read: {error}; delete that comment to start over"
+        if record is not None:
+            return comment, record, ""
+    return None, Record(task), ""
+
+
+def _task(issue: Issue, comment: Comment | None, record: Record, problem: str, view: View, config: Config) -> Task:
+    home = view.repository.full_name
+    needs = read_needs(issue.body, home, config.dependencies.keywords)
+    native = [edge.ref for edge in issue.edges if edge.ref is not None] if config.dependencies.native else []
+    traits = read_traits(
+        issue.labels,
+        issue.body,
+        config.prefix,
+        priority_prefix=config.priority_prefix,
+        default_priority=config.priority_default,
+        category_prefix=config.category_prefix,
+    )
+    return Task(
+        issue=replace(issue, hidden_edges=issue.hidden_edges if config.dependencies.native else 0),
+        record=record,
+        comment=comment,
+        needs=tuple(dict.fromkeys((*needs.refs(home), *native))),
+        warnings=(*(str(warning) for warning in needs.warnings), *traits.warnings),
+        priority=traits.priority,
+        category=traits.category,
+        estimate=traits.estimate,
+        record_problem=problem,
+    )
+
+
+def _native_needs(issues: Mapping[int, Issue]) -> dict[Ref, NeedState]:
+    return {edge.ref: edge.state for issue in issues.values() for edge in issue.edges if edge.ref is not None}
+
+
+def _with_posted_notices(
+    tasks: dict[int, Task], comments: Sequence[Comment], accounts: frozenset[int]
+) -> dict[int, Task]:
+    """Notices that were posted by a tick that died before it wrote the record."""
+    for comment in comments:
+        task = tasks.get(comment.issue)
+        fingerprint = read_fingerprint(comment.body) if comment.author.id in accounts else None
+        if task is not None and fingerprint is not None and fingerprint not in task.record.notices:
+            record = replace(task.record, notices=(*task.record.notices, fingerprint))
+            tasks[comment.issue] = replace(task, record=record)
+    return tasks
+
+
+def _with_recorded_runs(github: Reader, runs: tuple[Run, ...], tasks: Mapping[int, Task]) -> tuple[Run, ...]:
+    """The runs of live attempts that are older than the window."""
+    known = {run.id for run in runs}
+    recorded = {task.record.live.run for task in tasks.values() if task.record.live is not None}
+    more = []
+    for run_id in sorted(recorded - known - {0}):
+        try:
+            more.append(github.run(run_id))
+        except NotFound:
+            continue
+    return (*runs, *more)
+
+
+def _artifacts(github: Reader, tasks: Mapping[int, Task]) -> tuple[Artifact, ...]:
+    claimed = [task.record.live.claimed_at for task in tasks.values() if task.record.live is not None]
+    return github.artifacts_since(min(claimed)) if claimed else ()
+
+
+def _by_issue(comments: Sequence[Comment]) -> dict[int, tuple[Comment, ...]]:
+    found: dict[int, tuple[Comment, ...]] = {}
+    for comment in sorted(comments, key=lambda comment: (comment.created_at, comment.id)):
+        if not comment.on_pull:
+            found[comment.issue] = (*found.get(comment.issue, ()), comment)
+    return found
+
+
+def _missing_words(view: View, missing: bool) -> str:
+    if not missing:
+        return ""
+    return f"nothing can start: .github/workflows/{WORKER_WORKFLOW} is missing from the branch {view.repository.default_branch}"
+
+
+def _pause(dashboard: Issue | None, config: Config) -> str:
+    label = config.label("pause")
+    if dashboard is not None and dashboard.has_label(label):
+        return f"paused by the label `{label}` on #{dashboard.number}"
+    return ""

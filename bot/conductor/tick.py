@@ -1,0 +1,63 @@
+"""One tick: observe, plan until nothing is wanted any more, act."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.conductor.act import Effects, act
+from bot.conductor.observe import Observation, look_up, observe
+from bot.github.port import GitHub
+from bot.model.decision import Plan
+from bot.model.errors import BotError, CannotGoOn
+from bot.plan import plan
+
+log = logging.getLogger(__name__)
+
+_LOOK_UPS = 6  # rounds; permission -> jobs -> report -> permission are the longest chain of questions
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What one tick saw, decided and did."""
+
+    seen: Observation
+    plan: Plan
+    effects: Effects
+
+    @property
+    def due(self) -> datetime | None:
+        """When waiting alone could change a decision."""
+        times = [decision.due for decision in self.plan.decisions if decision.due is not None]
+        return min(times, default=None)
+
+
+def tick(github: GitHub, clock: Callable[[], datetime]) -> Tick:
+    """Run one tick. Raises TryLater when GitHub is limited or down (state stays intact) and CannotGoOn when a person must act."""
+    seen = observe(github, clock())
+    _check_repository(seen)
+    seen, decided = decide(github, seen)
+    effects = act(github, decided, seen)
+    for number, why in effects.skipped.items():
+        log.warning("left to the next tick", extra={"task": number, "why": why})
+    return Tick(seen, decided, effects)
+
+
+def decide(github: GitHub, seen: Observation) -> tuple[Observation, Plan]:
+    """Plan, look up what the plan wants to know, and plan again, until it wants nothing."""
+    decided = plan(seen.snapshot)
+    for _ in range(_LOOK_UPS):
+        if not decided.wants:
+            return seen, decided
+        snapshot = look_up(github, seen.snapshot, decided.wants)
+        seen = Observation(seen.view, snapshot, seen.state, seen.dashboard, seen.latest_comment)
+        decided = plan(snapshot)
+    raise BotError(f"the plan still wants to know {sorted(map(str, decided.wants))} after {_LOOK_UPS} rounds; this is a bug")
+
+
+def _check_repository(seen: Observation) -> None:
+    repository = seen.view.repository
+    if repository.archived:
+        raise CannotGoOn(f"{repository.full_name} is archived: nothing can be written to it")
+    if not repository.has_issues:
+        raise CannotGoOn(f"{repository.full_name} has issues switched off: there is nothing to conduct")

@@ -1,0 +1,39 @@
+"""Claimed attempts made into units, and units into runs."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from bot.model.decision import Decision
+from bot.model.snapshot import Snapshot
+from bot.model.unit import Kind, Unit, verify_legs
+from bot.notation.keys import Key
+
+MODEL_SECRET = "CF_MODEL_KEY"  # noqa: S105 - the name of a secret, which the engine `command` may see
+
+
+def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
+    """What the leg of this attempt is told. `comment` is the database id of the record's comment."""
+    start, config = decision.start, snapshot.config
+    assert start is not None, "only starts become units"
+    engine = config.engines.get(config.engine)
+    whole_minutes = max(1, -(-int(config.timeout.total_seconds()) // 60))
+    return Unit(
+        kind=start.kind,
+        tasks=(decision.task,),
+        keys=(str(Key(decision.task, start.number)),),
+        comments=(comment,),
+        accounts=tuple(sorted(snapshot.accounts)),
+        config_blob=config.blob,
+        engine=config.engine,
+        runner=(engine.runner if engine and engine.runner else config.runner),
+        verify=verify_legs(config.gates) if start.kind is not Kind.PUBLISH else (),
+        secret=MODEL_SECRET,
+        earlier=start.earlier,
+        timeout_minutes=whole_minutes,
+    )
+
+
+def into_runs(units: Iterable[Unit], per_run: int) -> Iterator[Sequence[Unit]]:
+    """Units in groups of at most `per_run`, in order."""
+    waiting = list(units)
+    for begin in range(0, len(waiting), per_run):
+        yield waiting[begin : begin + per_run]

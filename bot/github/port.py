@@ -1,0 +1,132 @@
+"""What the rest of the product may ask of GitHub. The real client, the dry run and the sandbox's world all answer it.
+
+Every method may raise `TryLater` (busy, limited, down), `Refused` (GitHub said no) or `CannotGoOn` (permission, archived); a
+method's docstring names what else it raises. Lists are complete: all pages are read before anything is returned.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from bot.model.change import Change, Written
+from bot.model.issue import Comment, Issue, NeedState, Pull
+from bot.model.ref import Ref
+from bot.model.run import Artifact, Job, Run
+from bot.model.view import View
+
+
+class Reader(Protocol):
+    """What a tick reads."""
+
+    def view(self, prefix: str, changed_since: datetime | None, also: Sequence[int] = ()) -> View:
+        """One snapshot of repository, configuration, labels and tracked issues.
+
+        Tracked: open issues with a label of ours (`<prefix>:` one of the status names, `dashboard`, `batch`); closed ones
+        still labelled backlog, ready, in-progress, blocked or failed; closed ones labelled done that changed since
+        `changed_since`; and the issues numbered in `also`. Raises CannotGoOn if data is null with errors.
+        """
+        ...
+
+    def comments_since(self, since: datetime) -> tuple[Comment, ...]:
+        """All issue comments of the repository created or edited since then, oldest first, those on pull requests marked."""
+        ...
+
+    def runs(self, workflow: str, since: datetime | None = None) -> tuple[Run, ...]:
+        """The runs of a workflow file, newest first, created at or after `since`. Raises WorkflowMissing on 404."""
+        ...
+
+    def run(self, run_id: int) -> Run:
+        """One run. Raises NotFound if it was deleted."""
+        ...
+
+    def jobs(self, run_id: int) -> tuple[Job, ...]:
+        """The jobs of a run's latest attempt."""
+        ...
+
+    def artifacts(self, run_id: int) -> tuple[Artifact, ...]: ...
+
+    def artifacts_since(self, since: datetime) -> tuple[Artifact, ...]:
+        """The repository's artifacts created at or after `since`, newest first: one request tells of every live run's report."""
+        ...
+
+    def download(self, artifact_id: int) -> bytes:
+        """The zip archive of an artifact. Raises NotFound if it expired."""
+        ...
+
+    def needs(self, refs: Sequence[Ref]) -> Mapping[Ref, NeedState]:
+        """How each reference stands, one lookup for many; what could not be read now is UNKNOWN, 404 is UNREADABLE."""
+        ...
+
+    def permission(self, login: str) -> str:
+        """`admin`, `maintain`, `write`, `triage`, `read` or `none`; an unknown account is `none`."""
+        ...
+
+    def comments_by_id(self, node_ids: Sequence[str]) -> Mapping[str, Comment]:
+        """Comments by node id, all in one request for a hundred; deleted ones are left out."""
+        ...
+
+    def issue(self, number: int) -> Issue:
+        """One issue with its events and body edits, fresh. Raises NotFound."""
+        ...
+
+    def issues(self, numbers: Sequence[int]) -> Mapping[int, Issue]:
+        """The same for many in one request per fifty; those that do not exist, or are pull requests, are left out."""
+        ...
+
+    def comment(self, comment_id: int) -> Comment:
+        """One comment by database id, fresh. Raises NotFound."""
+        ...
+
+    def file(self, blob: str) -> str:
+        """The text of a git blob by its id. Raises NotFound."""
+        ...
+
+
+class Writer(Protocol):
+    """What a tick changes."""
+
+    def write(self, changes: Sequence[Change]) -> tuple[Written, ...]:
+        """Carry out the changes in order, in as few requests as possible; one answer each.
+
+        A refused change does not stop the others. If the connection dies, TryLater is raised and any prefix may hold.
+        """
+        ...
+
+    def ensure_labels(self, names: Mapping[str, tuple[str, str]]) -> None:
+        """Create the labels (name -> colour, description) that the last view did not show. Raises CannotGoOn naming the first refused."""
+        ...
+
+    def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> int:
+        """Start a workflow by `workflow_dispatch`; returns the run id, or 0 where the server does not tell it.
+
+        Raises WorkflowMissing on 404, UsageError before the call if the inputs are over GitHub's limits (25, 65,535 characters).
+        """
+        ...
+
+    def cancel(self, run_id: int) -> bool:
+        """Ask for a run's end; False if it had ended already (409)."""
+        ...
+
+    def force_cancel(self, run_id: int) -> bool:
+        """Ask again, past `always()` steps; False if it had ended already (409)."""
+        ...
+
+
+class Publisher(Protocol):
+    """What the publish job does beside git."""
+
+    def pull_by_branch(self, branch: str) -> Pull | None:
+        """The newest open pull request from this branch of this repository."""
+        ...
+
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> Pull: ...
+
+    def update_pull(self, number: int, title: str, body: str) -> Pull: ...
+
+    def merge_pull(self, number: int, head_sha: str) -> bool:
+        """Merge if the head is still this commit. False if GitHub says it cannot be merged now (405, 409)."""
+        ...
+
+
+class GitHub(Reader, Writer, Publisher, Protocol):
+    """All of it."""

@@ -1,0 +1,182 @@
+"""Stories on the make-believe GitHub: people act, runs end, ticks follow."""
+
+import io
+import zipfile
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from bot.conductor.observe import observe
+from bot.conductor.tick import Tick, decide, tick
+from bot.model.config import CONFIG_PATH
+from bot.model.errors import TryLater
+from bot.model.record import Record
+from bot.model.report import Outcome, Report
+from bot.model.run import Job
+from bot.notation.keys import Key
+from bot.notation.records import read_record
+from bot.notation.reports import REPORT_FILE, report_name, write_report
+from bot.sandbox.world.faults import Disconnected
+from bot.sandbox.world.git import MemoryGit
+from bot.sandbox.world.world import World
+
+TEMPLATES = Path(__file__).parents[2] / "workflows-templates"
+CONFIG = """\
+version: 1
+engine: command
+engines: {command: {args: "python agent.py"}}
+gates: [{name: tests, run: make test}]
+"""
+STATUSES = ("backlog", "ready", "in-progress", "blocked", "failed", "done", "merged")
+
+
+class Story:
+    """A repository with our workflows, and shorthands for what happens in it."""
+
+    def __init__(self, config: str = CONFIG, *, worker: bool = True) -> None:
+        files = {CONFIG_PATH: config, "README.md": "# shop\n"}
+        for path in TEMPLATES.glob("*.yml"):
+            if worker or path.name != "cf-worker.yml":
+                files[f".github/workflows/{path.name}"] = path.read_text(encoding="utf-8")
+        self.world = World("acme/shop", git=MemoryGit.of(files))
+        self.github = self.world.github()
+        self.last: Tick | None = None
+
+    def ready(self, body: str = "", *labels: str, title: str = "Do it") -> int:
+        """An issue that a maintainer labelled ready."""
+        return self.world.open_issue(title, body, labels=("cf:ready", *labels))
+
+    def tick(self) -> Tick:
+        self.world.wait(timedelta(seconds=2))
+        self.last = tick(self.github, lambda: self.world.now)
+        self.world.wait(timedelta(seconds=2))
+        return self.last
+
+    def reason(self, number: int) -> str:
+        """What the last tick said about a task."""
+        assert self.last is not None
+        return next(item.reason for item in self.last.plan.decisions if item.task == number)
+
+    def record(self, number: int) -> Record:
+        """The record as the next tick would read it."""
+        return observe(self.github, self.world.now).snapshot.tasks[number].record
+
+    def record_anyway(self, number: int) -> Record:
+        """The record in the status comment, of a task that is not tracked any more too."""
+        accounts = {self.world.token("github-actions[bot]").account.id}
+        for comment in self.github.issues([number])[number].comments:
+            if (record := read_record(comment, number, accounts)) is not None:
+                return record
+        raise AssertionError(f"#{number} has no record")
+
+    def settle(self) -> None:
+        """Tick until nothing is left to do; a tick that dies is followed by another, after the launch grace."""
+        quiet = 0
+        while quiet < 2:
+            try:
+                before = self.world.faults.writes
+                self.tick()
+                quiet = quiet + 1 if self.world.faults.writes == before else 0
+            except (Disconnected, TryLater):
+                quiet = 0
+            if self.waits_for_run():
+                self.world.wait(timedelta(minutes=6))
+                quiet = 0
+
+    def waits_for_run(self) -> bool:
+        """Whether a claim has no run to show for it."""
+        tasks = observe(self.github, self.world.now).snapshot.tasks.values()
+        live = [(task.number, task.record.live) for task in tasks if task.record.live is not None]
+        return any(f"cf-{number}-{attempt.number}" not in self.starts() for number, attempt in live)
+
+    def finish_live(self, task: int, outcome: Outcome) -> None:
+        """The attempt that owns the task ends."""
+        live = self.record(task).live
+        assert live is not None, f"#{task} is not running"
+        self.finish(f"cf-{task}-{live.number}", outcome)
+
+    def agent_starts(self) -> set[str]:
+        """The keys for which a runner would start an agent: every further run of a key is refused in its first step."""
+        return set(self.starts())
+
+    def foresee(self) -> dict[int, str]:
+        """What the next tick would decide, without doing it."""
+        _, decided = decide(self.github, observe(self.github, self.world.now))
+        return {item.task: item.reason for item in decided.decisions}
+
+    def status(self, number: int) -> tuple[str, ...]:
+        """The status labels of an issue."""
+        return tuple(name for name in STATUSES if f"cf:{name}" in self.world.labels_of(number))
+
+    def starts(self) -> list[str]:
+        """The keys of every worker run ever dispatched, in order."""
+        return [str(key) for run in self.worker_runs() for key in run.inputs["keys"].split()]
+
+    def worker_runs(self):
+        return sorted(self.world.runs("cf-worker.yml"), key=lambda run: run.id)
+
+    def run_of(self, key: str):
+        return next(run for run in self.worker_runs() if key in run.inputs["keys"].split())
+
+    def begin(self, key: str) -> int:
+        """The run of this key gets a runner."""
+        run = self.run_of(key)
+        self.world.run_started(run.id)
+        self._job(run.id, key, "agent", "in_progress", None)
+        return run.id
+
+    def finish(
+        self, key: str, outcome: Outcome, *, end: bool = True, verify: str = "", **report: object
+    ) -> int:
+        """The run of this key ends with a report, the way the shipped workflows end; `verify` lies about its job."""
+        run_id = self.begin(key)
+        verified = outcome is Outcome.PASSED
+        self._job(run_id, key, "agent", "completed", "success" if verified or outcome in _QUIET else "failure")
+        self._job(run_id, key, "verify (ubuntu-latest)", "completed", verify or ("success" if verified else "skipped"))
+        self._job(run_id, key, "publish", "in_progress", None)
+        self.world.wait(timedelta(seconds=1))
+        task = Key(*map(int, key.split("-")[1:])).task
+        if outcome in (Outcome.PASSED, Outcome.UNVERIFIED):
+            report = {"pull": self._publish(task, key), "head": "b" * 40, "branch": f"cf/{task}", **report}
+        text = write_report(Report(key, task, outcome, **report))  # type: ignore[arg-type]
+        self.world.add_artifact(run_id, report_name(key), zipped({REPORT_FILE: text}))
+        self._job(run_id, key, "publish", "completed", "success")
+        if end:
+            self.world.run_ended(run_id, "success" if verified else "failure")
+        return run_id
+
+    def die(self, key: str, conclusion: str = "failure", **jobs: str) -> int:
+        """The run of this key ends without any report; `jobs` are conclusions by role."""
+        run_id = self.begin(key)
+        for role, ended in ({"agent": conclusion} | jobs).items():
+            self._job(run_id, key, role, "completed", ended)
+        self.world.run_ended(run_id, conclusion)
+        return run_id
+
+    def merge(self, task: int) -> None:
+        """The maintainer merges the pull request of a task."""
+        self.world.merge_pull(self.record(task).pull)
+
+    def _publish(self, task: int, key: str) -> int:
+        branch = f"cf/{task}"
+        if self.world.git.head(branch) is None:
+            self.world.push_files(branch, {f"{key}.txt": key}, f"{key}", by="github-actions[bot]")
+            pull = self.world.open_pull(branch, title=f"#{task}", body=f"Closes #{task}", by="github-actions[bot]")
+            return pull if isinstance(pull, int) else pull.number
+        return next(pull.number for pull in self.world.pulls.by_number.values() if pull.head_ref == branch)
+
+    def _job(self, run_id: int, key: str, role: str, status: str, conclusion: str | None) -> None:
+        task = key.split("-")[1]
+        now: datetime = self.world.now
+        ended = now if status == "completed" else None
+        self.world.put_job(run_id, Job(0, run_id, f"#{task} / {role}", status, conclusion, now, ended))
+
+
+_QUIET = (Outcome.BLOCKED, Outcome.NO_CHANGES, Outcome.UNVERIFIED, Outcome.HELD)
+
+
+def zipped(files: dict[str, str]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return buffer.getvalue()
