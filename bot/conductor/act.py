@@ -12,7 +12,18 @@ from datetime import datetime
 from bot.conductor.observe import Observation
 from bot.conductor.units import into_runs, unit_of
 from bot.github.port import GitHub
-from bot.model.change import AddLabel, Change, CloseIssue, CreateComment, CreateIssue, EditComment, EditIssue, React, RemoveLabel, Written
+from bot.model.change import (
+    AddLabel,
+    Change,
+    CloseIssue,
+    CreateComment,
+    CreateIssue,
+    EditComment,
+    EditIssue,
+    React,
+    RemoveLabel,
+    Written,
+)
 from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.decision import Decision, Plan
 from bot.model.errors import Refused, WorkflowMissing
@@ -190,10 +201,11 @@ def _write(
     ]
     answers = github.write([order.change for order in orders]) if orders else ()
     effects.writes += len(orders)
-    effects.refused += [f"{type(order.change).__name__}: {said.error}" for order, said in zip(orders, answers, strict=True) if said.error]
     written: dict[int, Written] = {}
     for order, said in zip(orders, answers, strict=True):
-        if order.record_of and said.ok:
+        if said.error:
+            effects.refused.append(f"{type(order.change).__name__}: {said.error}")
+        elif order.record_of:
             written[order.record_of] = said
     return written
 

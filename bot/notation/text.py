@@ -14,6 +14,7 @@ here too.
 Known and wanted differences from what GitHub shows:
 
 * An unclosed comment or `<pre>`-like element hides all that follows, also beyond the list item it began in.
+* Elements nest: `<pre><pre></pre>` is still open, as it is in a browser; Markdown ends the block there.
 * A line without `>` right after a quote is live, although Markdown draws it into the quote ("lazy
   continuation"): its author typed it, and a forgotten blank line must not swallow `/cf stop`.
 * Fences inside a `<div>` without a blank line between are fences, hence inert.

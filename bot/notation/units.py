@@ -1,6 +1,8 @@
 """Units as they travel in the worker's `units` input: a JSON list the workflow reads with `fromJSON`.
 
-Beside the unit's own fields each entry holds `lead` and `name` (`#12`, or `#12 #13`), which the workflow uses in names and groups.
+Beside the unit's own fields each entry holds what the workflow needs and expressions cannot work out: `lead` and `name`
+(`#12`, or `#12 #13`) for groups and names, `job_minutes` for the agent job's limit, and each verify leg's `number` for
+artifact names, because a gate's own name may hold characters that those may not.
 """
 
 import dataclasses
@@ -10,6 +12,9 @@ import msgspec
 
 from bot.model.unit import Unit
 from bot.notation.codec import Unreadable, load
+
+# Set-up, checkout and keeping the work come on top of the worker's own time.
+_AROUND_MINUTES = 25
 
 
 def write_units(units: Sequence[Unit]) -> str:
@@ -27,4 +32,11 @@ def read_unit(text: str) -> Unit:
 
 def _plain(unit: Unit) -> dict[str, object]:
     fields: dict[str, object] = msgspec.to_builtins(dataclasses.asdict(unit))
-    return {"lead": unit.lead, "name": " ".join(f"#{task}" for task in unit.tasks), **fields}
+    legs = [{"number": number, **msgspec.to_builtins(leg)} for number, leg in enumerate(unit.verify, start=1)]
+    return {
+        "lead": unit.lead,
+        "name": " ".join(f"#{task}" for task in unit.tasks),
+        "job_minutes": unit.timeout_minutes + _AROUND_MINUTES,
+        **fields,
+        "verify": legs,
+    }

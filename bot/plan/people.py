@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from bot.model.decision import Decision, Notice, Verb
 from bot.model.issue import Event, EventKind, NeedState, Pull, StateReason
-from bot.model.record import Record
 from bot.model.status import MOVES, Status, may_move
 from bot.plan.board import Board, Item, own_pull_state
 from bot.plan.edits import fresh, with_status
@@ -86,11 +85,13 @@ def withdraw_unlabelled(item: Item, board: Board) -> Decision | None:
     if item.meant.status is not None:
         return None
     record = item.record
-    if record == Record(item.task.number) or (record.status is None and record.live is None):
+    if record.status is None:
+        if record.live is not None:  # withdrawn already, its run is on its way out
+            return end_live(item, board, None, record.live.cancelled_for or "withdrawn", Verb.DROP)
         return board.hold(item, "not a task: it carries no status label")
     if item.meant.move is not None:
         return end_live(item, board, None, f"withdrawn by {item.meant.move.actor.login}", Verb.DROP)
-    status = Status.IN_PROGRESS if record.live else record.status or Status.BACKLOG
+    status = Status.IN_PROGRESS if record.live else record.status
     return board.move(item, status, record, "its status label had vanished and was put back")
 
 

@@ -243,7 +243,9 @@ JUDGE = MarkdownIt("commonmark").enable("strikethrough")
 def _inert_by_the_judge(body):
     """The words `w<number>w` that a CommonMark parser finds inside code, comments, `<pre>` and `~~`."""
     words: set[str] = set()
-    if body.count("<pre>") > 1:  # nested ones end with the first `</pre>` in Markdown, with the last in a browser and here
+    if (
+        body.count("<pre>") > 1
+    ):  # nested ones end with the first `</pre>` in Markdown, with the last in a browser and here
         return words
     source = body.split("\n")
     quotes = 0

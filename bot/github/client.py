@@ -1,0 +1,157 @@
+"""The real client: the port answered over githubkit. Everything it does is in the modules beside it; here they are put together."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+from bot.github import lookups, rest, write
+from bot.github.session import Session
+from bot.github.snapshot import Snapshots
+from bot.github.wire import GithubkitWire
+from bot.model.change import Change, Written
+from bot.model.errors import UsageError
+from bot.model.issue import Comment, Issue, NeedState, Pull
+from bot.model.ref import Ref
+from bot.model.run import Artifact, Job, Run
+from bot.model.view import View
+
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
+_TOKEN = re.compile(r"[!-~]+")
+
+
+class Client:
+    """GitHub, for one repository and one token. A context manager that closes its connections."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._snapshots = Snapshots(session)
+        self._labels = write.Labels(session)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._session.wire.close()
+
+    def view(self, prefix: str, changed_since: datetime | None, also: Sequence[int] = ()) -> View:
+        view = self._snapshots.view(prefix, changed_since, also)
+        if view.config_blob and view.config_text is None:
+            view = replace(view, config_text=rest.file(self._session, view.config_blob))
+        self._labels.learn({label.name: label.node_id for label in view.labels}, view.repository.node_id)
+        return view
+
+    def issue(self, number: int) -> Issue:
+        return self._snapshots.issue(number)
+
+    def issues(self, numbers: Sequence[int]) -> Mapping[int, Issue]:
+        return self._snapshots.issues(numbers)
+
+    def comments_since(self, since: datetime) -> tuple[Comment, ...]:
+        return rest.comments_since(self._session, since)
+
+    def comments_by_id(self, node_ids: Sequence[str]) -> Mapping[str, Comment]:
+        return lookups.comments_by_id(self._session, node_ids)
+
+    def comment(self, comment_id: int) -> Comment:
+        return rest.comment(self._session, comment_id)
+
+    def needs(self, refs: Sequence[Ref]) -> Mapping[Ref, NeedState]:
+        return lookups.needs(self._session, refs)
+
+    def permission(self, login: str) -> str:
+        return rest.permission(self._session, login)
+
+    def file(self, blob: str) -> str:
+        return rest.file(self._session, blob)
+
+    def runs(self, workflow: str, since: datetime | None = None) -> tuple[Run, ...]:
+        return rest.runs(self._session, workflow, since)
+
+    def run(self, run_id: int) -> Run:
+        return rest.run(self._session, run_id)
+
+    def jobs(self, run_id: int) -> tuple[Job, ...]:
+        return rest.jobs(self._session, run_id)
+
+    def artifacts(self, run_id: int) -> tuple[Artifact, ...]:
+        return rest.artifacts(self._session, run_id)
+
+    def artifacts_since(self, since: datetime) -> tuple[Artifact, ...]:
+        return rest.artifacts_since(self._session, since)
+
+    def download(self, artifact_id: int) -> bytes:
+        return rest.download(self._session, artifact_id)
+
+    def write(self, changes: Sequence[Change]) -> tuple[Written, ...]:
+        return write.write(self._session, self._labels, changes)
+
+    def ensure_labels(self, names: Mapping[str, tuple[str, str]]) -> None:
+        self._labels.look_up(list(names))
+        for name, (colour, description) in names.items():
+            if self._labels.id(name) is None:
+                node_id = rest.create_label(self._session, name, colour, description)
+                if node_id:
+                    self._labels.learn({name: node_id})
+
+    def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> int:
+        return rest.dispatch(self._session, workflow, ref, inputs)
+
+    def cancel(self, run_id: int) -> bool:
+        return rest.cancel(self._session, run_id, "cancel")
+
+    def force_cancel(self, run_id: int) -> bool:
+        return rest.cancel(self._session, run_id, "force-cancel")
+
+    def pull_by_branch(self, branch: str) -> Pull | None:
+        return rest.pull_by_branch(self._session, branch)
+
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> Pull:
+        return rest.open_pull(self._session, branch, base, title, body, draft)
+
+    def update_pull(self, number: int, title: str, body: str) -> Pull:
+        return rest.update_pull(self._session, number, title, body)
+
+    def merge_pull(self, number: int, head_sha: str) -> bool:
+        return rest.merge_pull(self._session, number, head_sha)
+
+
+def connect(environ: Mapping[str, str]) -> Client:
+    """The client that GITHUB_TOKEN, GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_GRAPHQL_URL describe, as Actions sets them.
+
+    Raises UsageError naming the variable that is missing or wrong; a token is never shown.
+    """
+    token = environ.get("GITHUB_TOKEN", "").strip()
+    if not token:
+        raise UsageError(
+            "GITHUB_TOKEN is not set: give a token that may read and write issues, actions and contents"
+        )
+    if not _TOKEN.fullmatch(token):
+        raise UsageError("GITHUB_TOKEN holds blanks, line ends or letters that no token has")
+    repository = environ.get("GITHUB_REPOSITORY", "").strip()
+    if not _REPOSITORY.fullmatch(repository):
+        raise UsageError(f"GITHUB_REPOSITORY must be OWNER/NAME and is {repository!r}")
+    api_url = _url(environ, "GITHUB_API_URL", "https://api.github.com")
+    graphql_url = _url(environ, "GITHUB_GRAPHQL_URL", _graphql_beside(api_url))
+    return Client(Session(GithubkitWire(token, api_url), repository, graphql_url))
+
+
+def _url(environ: Mapping[str, str], name: str, default: str) -> str:
+    url = environ.get(name, "").strip().rstrip("/") or default
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise UsageError(f"{name} must be an address like {default} and is {url!r}")
+    return url
+
+
+def _graphql_beside(api_url: str) -> str:
+    """GitHub Enterprise Server has REST at /api/v3 and GraphQL at /api/graphql."""
+    return re.sub(r"/api/v3$", "/api", api_url) + "/graphql"

@@ -1,0 +1,166 @@
+"""The GraphQL documents that we read with. Text comes in by variables only; what varies in a document is aliases and numbers.
+
+`blockedBy` and `issueDependenciesSummary` are in GitHub's schema since 2025; servers that do not know them get `EDGES` left out.
+Body editors are asked for a hundred at a time because the order of `userContentEdits` is not documented.
+"""
+
+from collections.abc import Sequence
+
+from bot.model.config import CONFIG_PATH
+
+_WHO = """
+fragment Who on Actor {
+  __typename
+  login
+  ... on User { databaseId }
+  ... on Bot { databaseId }
+  ... on Mannequin { databaseId }
+  ... on Organization { databaseId }
+}"""
+
+_WORDS = """
+fragment Words on IssueComment {
+  id fullDatabaseId body createdAt updatedAt
+  author { ...Who }
+  issue { number }
+  pullRequest { number }
+}"""
+
+_TASK = """
+fragment Task on Issue {
+  __typename
+  id fullDatabaseId number title body state stateReason(enableDuplicate: true) locked
+  createdAt updatedAt closedAt lastEditedAt
+  author { ...Who }
+  editor { ...Who }
+  labels(first: 100) { nodes { name } }
+  timelineItems(
+    last: 40
+    itemTypes: [LABELED_EVENT, UNLABELED_EVENT, CLOSED_EVENT, REOPENED_EVENT, RENAMED_TITLE_EVENT]
+  ) {
+    nodes {
+      __typename
+      ... on LabeledEvent { createdAt actor { ...Who } label { name } }
+      ... on UnlabeledEvent { createdAt actor { ...Who } label { name } }
+      ... on ClosedEvent { createdAt actor { ...Who } closer { __typename } }
+      ... on ReopenedEvent { createdAt actor { ...Who } }
+      ... on RenamedTitleEvent { createdAt actor { ...Who } }
+    }
+  }
+  userContentEdits(first: 100) { nodes { editedAt editor { ...Who } } }
+  closedByPullRequestsReferences(first: 5, includeClosedPrs: true) {
+    nodes {
+      number state isDraft merged mergeable headRefName headRefOid url
+      author { ...Who }
+      repository { nameWithOwner }
+    }
+  }
+  comments(first: 5) { nodes { ...Words } }%EDGES%
+}"""
+
+EDGES = """
+  blockedBy(first: 50) { nodes { number state stateReason(enableDuplicate: true) repository { nameWithOwner } } }
+  issueDependenciesSummary { blockedBy }"""
+
+# Reviews cost a point per twenty issues, so only open issues are asked for them.
+_REVIEWED = """
+fragment Reviewed on Issue {
+  closedByPullRequestsReferences(first: 5, includeClosedPrs: true) {
+    nodes { latestOpinionatedReviews(first: 10, writersOnly: true) { nodes { state submittedAt } } }
+  }
+}"""
+
+_PULL = """
+fragment PullAsIssue on PullRequest {
+  __typename
+  id fullDatabaseId number title body pullState: state locked createdAt updatedAt closedAt
+  author { ...Who }
+  labels(first: 100) { nodes { name } }
+}"""
+
+_FACTS = f"""
+    id nameWithOwner isPrivate isArchived hasIssuesEnabled
+    defaultBranchRef {{ name }}
+    config: object(expression: "HEAD:{CONFIG_PATH}") {{ ... on Blob {{ oid text isBinary isTruncated }} }}"""
+
+_BY_CREATION = "orderBy: {field: CREATED_AT, direction: ASC}"
+_ONE = "{ ...Task ...Reviewed ...PullAsIssue }"
+
+
+def view(
+    lists: Sequence[str], numbers: Sequence[int], labels: int, *, facts: bool, since: bool, edges: bool
+) -> str:
+    """One page of each of the `lists` (`open`, `closed`, `done`), the issues numbered, and with `facts` the rest of a view.
+
+    Variables: `owner`, `name`; per list its `labels`, `after` and `size` by prefix (`open_size`); `since` for `done`;
+    `label_<i>` for each of the `labels`.
+    """
+    asked = [_list(name, since=since) for name in lists]
+    asked += [f"    n{number}: issueOrPullRequest(number: {int(number)}) {_ONE}" for number in numbers]
+    asked += [f"    label_{i}: label(name: $label_{i}) {{ id name }}" for i in range(labels)]
+    declared = ["$owner: String!", "$name: String!"]
+    for name in lists:
+        declared += [f"${name}_labels: [String!]", f"${name}_size: Int!", f"${name}_after: String"]
+    if since and "done" in lists:
+        declared.append("$since: DateTime")
+    declared += [f"$label_{i}: String!" for i in range(labels)]
+    viewer = "  viewer { login databaseId }\n" if facts else ""
+    used = [_WHO]
+    if lists or numbers:
+        used += [_WORDS, task(edges=edges)]
+    if numbers or "open" in lists:
+        used.append(_REVIEWED)
+    if numbers:
+        used.append(_PULL)
+    return (
+        f"query View({', '.join(declared)}) {{\n{viewer}  repository(owner: $owner, name: $name) {{"
+        f"{_FACTS if facts else ''}\n" + "\n".join(asked) + "\n  }\n}" + "".join(used)
+    )
+
+
+def task(*, edges: bool) -> str:
+    """The fragment that reads one issue."""
+    return _TASK.replace("%EDGES%", EDGES if edges else "")
+
+
+def _list(name: str, *, since: bool) -> str:
+    states = "OPEN" if name == "open" else "CLOSED"
+    newer = ", filterBy: {since: $since}" if name == "done" and since else ""
+    fields = "...Task ...Reviewed" if name == "open" else "...Task"
+    return (
+        f"    {name}: issues(first: ${name}_size, after: ${name}_after, states: [{states}], labels: ${name}_labels"
+        f"{newer}, {_BY_CREATION}) {{ pageInfo {{ hasNextPage endCursor }} nodes {{ {fields} }} }}"
+    )
+
+
+COMMENTS = (
+    "query Comments($ids: [ID!]!) { nodes(ids: $ids) { __typename ...Words } }"  # at most 100 ids
+    + _WHO
+    + _WORDS
+)
+
+
+def needs(repositories: Sequence[Sequence[int]]) -> str:
+    """The state of numbered issues or pull requests in several repositories; aliases `r<i>` and `n<number>`."""
+    declared = ", ".join(f"$owner{i}: String!, $name{i}: String!" for i in range(len(repositories)))
+    fields = (
+        "{ __typename ... on Issue { state stateReason(enableDuplicate: true) }"
+        " ... on PullRequest { pullState: state merged } }"
+    )
+    parts = []
+    for i, numbers in enumerate(repositories):
+        asked = "\n".join(
+            f"    n{number}: issueOrPullRequest(number: {int(number)}) {fields}" for number in numbers
+        )
+        parts.append(f"  r{i}: repository(owner: $owner{i}, name: $name{i}) {{\n{asked}\n  }}")
+    return f"query Needs({declared}) {{\n" + "\n".join(parts) + "\n}"
+
+
+def labels(count: int) -> str:
+    """The ids of labels by name, and the repository's own; variables `label_<i>`."""
+    declared = "".join(f", $label_{i}: String!" for i in range(count))
+    asked = "\n".join(f"    label_{i}: label(name: $label_{i}) {{ id name }}" for i in range(count))
+    return (
+        f"query Labels($owner: String!, $name: String!{declared}) {{\n"
+        f"  repository(owner: $owner, name: $name) {{\n    id\n{asked}\n  }}\n}}"
+    )

@@ -1,0 +1,200 @@
+"""What an answer of GitHub's means: nothing wrong, or which error. No network, no clock: status, headers and body in, error out.
+
+The rules follow GitHub's "Rate limits for the REST API" and "Best practices": `retry-after` first, then `x-ratelimit-reset`
+when nothing remains, then the words of a secondary limit, which also comes without any header.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from bot.model.errors import BotError, CannotGoOn, NotFound, Refused, TryLater
+
+_LIMIT_WORDS = re.compile(
+    r"secondary rate|abuse detection|rate limit (?:already )?exceeded|submitted too quickly|too many requests",
+    re.IGNORECASE,
+)
+_PERMISSION_WORDS = re.compile(
+    r"not accessible by|must have (?:admin|push|pull|write|read|triage)|not permitted to|SAML|IP allow list",
+    re.IGNORECASE,
+)
+_ARCHIVED_WORDS = re.compile(r"archived", re.IGNORECASE)
+_BROKE_DOWN_WORDS = re.compile(
+    r"something went wrong while executing|timed? ?out|couldn't respond to your request in time",
+    re.IGNORECASE,
+)
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_TOO_LARGE = ("RESOURCE_LIMITS_EXCEEDED", "MAX_NODE_LIMIT_EXCEEDED")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One HTTP answer. Header names are lower case."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    def json(self) -> Any:
+        """The body as JSON, or None where there is none. Raises TryLater if it is not JSON: a proxy's page, or cut off."""
+        if not self.body.strip():
+            return None
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            raise Lost("GitHub's answer was cut off or is not JSON") from None
+
+
+class Gone(NotFound):
+    """410: it was there and was deleted."""
+
+
+class Unsent(TryLater):
+    """The request never left: repeating it is always safe."""
+
+
+class Lost(TryLater):
+    """The request may have arrived, and the answer did not."""
+
+
+class Busy(TryLater):
+    """GitHub could not answer (5xx, or a query that took too long). `status` is the HTTP status, 502 for a slow query."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Limited(TryLater):
+    """A rate limit; the request was not carried out. `wait` is None where GitHub named no time."""
+
+    def __init__(self, message: str, wait: float | None, *, secondary: bool) -> None:
+        super().__init__(message)
+        self.wait = wait
+        self.secondary = secondary
+
+
+def fault(answer: Answer, what: str, now: datetime) -> BotError | None:
+    """The error that an HTTP answer stands for, or None. `what` names the request in the error's sentence."""
+    status = answer.status
+    if status < 300 or status == 304:
+        return None
+    said = _said(answer)
+    limit = _limit(answer, said, now) if status in (403, 429) else None
+    if limit is not None:
+        return Limited(
+            f"{what}: GitHub's rate limit is reached ({said})", limit.wait, secondary=limit.secondary
+        )
+    if status == 401:
+        return CannotGoOn(
+            f"{what}: GitHub does not accept the token (401: {said}); it may have expired or been revoked"
+        )
+    if status == 403 and _ARCHIVED_WORDS.search(said):
+        return CannotGoOn(f"{what}: the repository is archived, so it is read-only ({said})")
+    if status == 403 and _PERMISSION_WORDS.search(said):
+        return CannotGoOn(f"{what}: the token may not do this ({said}){_needed(answer)}")
+    if status == 404:
+        return NotFound(f"{what}: 404 {said}")
+    if status == 410:
+        return Gone(f"{what}: 410 {said}")
+    if status >= 500 or status == 408:
+        return Busy(f"{what}: GitHub answered {status}", status)
+    return Refused(f"{what}: GitHub answered {status}: {said}", status)
+
+
+def graphql_fault(
+    answer: Answer, errors: Sequence[Mapping[str, Any]], what: str, now: datetime
+) -> BotError | None:
+    """The error that makes a whole GraphQL answer void although its status is 200: a limit, or a query too heavy to finish."""
+    for error in errors:
+        kind, said = str(error.get("type") or ""), clean(error.get("message"))
+        if kind in ("RATE_LIMIT", "RATE_LIMITED") or _LIMIT_WORDS.search(said):
+            secondary = not kind.startswith("RATE_LIMIT")
+            limit = _limit(answer, said, now) or _Limit(None, secondary)
+            return Limited(
+                f"{what}: GitHub's rate limit is reached ({said})", limit.wait, secondary=limit.secondary
+            )
+        if kind in _TOO_LARGE or (_BROKE_DOWN_WORDS.search(said) and not kind):
+            return Busy(f"{what}: GitHub could not finish the query ({said})", 502)
+    return None
+
+
+def forbidden(error: Mapping[str, Any]) -> bool:
+    """Whether a GraphQL error says that the token lacks a permission."""
+    return error.get("type") in ("FORBIDDEN", "INSUFFICIENT_SCOPES") or bool(
+        _PERMISSION_WORDS.search(str(error.get("message") or ""))
+    )
+
+
+def where(error: Mapping[str, Any]) -> tuple[str | int, ...]:
+    """The path of a GraphQL error, which may be absent."""
+    path = error.get("path")
+    return tuple(path) if isinstance(path, list) else ()
+
+
+def clean(text: object, limit: int = 300) -> str:
+    """GitHub's words on one line, without control characters, cut to a sentence's length."""
+    line = _UNPRINTABLE.sub(" ", str(text or "")).strip()
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    wait: float | None
+    secondary: bool
+
+
+def _limit(answer: Answer, said: str, now: datetime) -> _Limit | None:
+    headers = answer.headers
+    spoken = bool(_LIMIT_WORDS.search(said))
+    secondary = "api rate limit" not in said.lower()
+    after = _retry_after(headers.get("retry-after", ""), now)
+    if after is not None:
+        return _Limit(after, secondary)
+    if headers.get("x-ratelimit-remaining") == "0" and not _PERMISSION_WORDS.search(said):
+        reset = headers.get("x-ratelimit-reset", "")
+        wait = max(0.0, int(reset) - now.timestamp()) if reset.isdecimal() else None
+        return _Limit(wait, secondary and spoken)
+    if spoken or answer.status == 429:
+        return _Limit(None, secondary)
+    return None
+
+
+def _retry_after(header: str, now: datetime) -> float | None:
+    """Seconds to wait. HTTP allows a date as well, which githubkit's own reader does not survive."""
+    if header.isdecimal():
+        return float(header)
+    try:
+        at = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return max(0.0, ((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds())
+
+
+def _said(answer: Answer) -> str:
+    """GitHub's own sentence with its details."""
+    try:
+        body = json.loads(answer.body or b"null")
+    except ValueError:
+        return "no words"
+    if not isinstance(body, dict):
+        return "no words"
+    details = body.get("errors")
+    parts = [clean(body.get("message") or "no words")]
+    for detail in details if isinstance(details, list) else ():
+        if isinstance(detail, dict):
+            named = " ".join(str(detail[key]) for key in ("resource", "field", "code") if detail.get(key))
+            parts.append(clean(detail.get("message") or named))
+        else:
+            parts.append(clean(detail))
+    return "; ".join(part for part in parts if part)
+
+
+def _needed(answer: Answer) -> str:
+    """The permission that GitHub says it wants, in the words of a workflow file."""
+    wanted = clean(answer.headers.get("x-accepted-github-permissions"))
+    return f"; it needs the permission {wanted.replace('=', ': ')}" if wanted else ""

@@ -1,0 +1,492 @@
+"""The GitHub port answered by the world itself, without HTTP: quick enough for thousands of stories."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from bot.model.change import (
+    AddLabel,
+    Change,
+    CloseIssue,
+    CreateComment,
+    CreateIssue,
+    EditComment,
+    EditIssue,
+    React,
+    RemoveLabel,
+    Written,
+)
+from bot.model.config import CONFIG_PATH
+from bot.model.errors import BotError, CannotGoOn, NotFound, Refused, TryLater, UsageError, WorkflowMissing
+from bot.model.issue import Comment, Edge, Event, EventKind, Issue, NeedState, Pull, StateReason
+from bot.model.ref import Ref
+from bot.model.run import Artifact, Job, Run
+from bot.model.status import Status
+from bot.model.view import Label, Repository, View
+from bot.sandbox.world.accounts import Token
+from bot.sandbox.world.actions import WorldRun
+from bot.sandbox.world.errors import ApiError
+from bot.sandbox.world.faults import Disconnected
+from bot.sandbox.world.state import (
+    ArtifactState,
+    CommentState,
+    EventState,
+    IssueState,
+    JobState,
+    LabelState,
+    PullState,
+)
+from bot.sandbox.world.workflows import MAX_INPUT_TEXT, MAX_INPUTS
+from bot.sandbox.world.world import World
+
+FIRST_COMMENTS = 5
+TIMELINE_KEPT = 40
+_TRACKING = (*Status, "dashboard", "batch")
+_OWN_LABELS = (*_TRACKING, "pause", "shared-fix", "regression", "spec")
+_UNSETTLED = (Status.BACKLOG, Status.READY, Status.IN_PROGRESS, Status.BLOCKED, Status.FAILED)
+_EVENTS = {kind.value: kind for kind in EventKind}
+_T = TypeVar("_T")
+
+
+class InProcess:
+    """One account's client. Every call is counted, bounded by the token's permissions, and subject to ordered faults."""
+
+    def __init__(self, world: World, token: Token) -> None:
+        self._world = world
+        self._token = token
+        self._labels: tuple[Label, ...] | None = None
+        self._last: dict[str, object] = {}
+
+    # ------------------------------------------------------------------ Reader
+
+    def view(self, prefix: str, changed_since: datetime | None, also: Sequence[int] = ()) -> View:
+        with self._call("view", resource="graphql"):
+            self._may_read("issues")
+            view = self._fresh("view", lambda: self._look(prefix, changed_since, also))
+            self._labels = view.labels
+            return view
+
+    def comments_since(self, since: datetime) -> tuple[Comment, ...]:
+        with self._call("comments_since"):
+            self._may_read("issues")
+
+            def read() -> tuple[Comment, ...]:
+                changed = (c for c in self._world.issues.comments.values() if c.updated_at >= since)
+                ordered = sorted(changed, key=lambda comment: (comment.updated_at, comment.id))
+                return tuple(self._comment(comment) for comment in ordered)
+
+            return self._fresh("comments_since", read)
+
+    def runs(self, workflow: str, since: datetime | None = None) -> tuple[Run, ...]:
+        with self._call("runs", workflow=workflow):
+            self._may_read("actions")
+
+            def read() -> tuple[Run, ...]:
+                runs = self._world.actions.of_workflow(workflow)
+                return tuple(self._run(run) for run in runs if since is None or run.created_at >= since)
+
+            return self._fresh(f"runs {workflow}", read)
+
+    def run(self, run_id: int) -> Run:
+        with self._call("run"):
+            self._may_read("actions")
+            return self._run(self._world.actions.run(run_id))
+
+    def jobs(self, run_id: int) -> tuple[Job, ...]:
+        with self._call("jobs"):
+            self._may_read("actions")
+            return tuple(_job(job) for job in self._world.actions.run(run_id).jobs.values())
+
+    def artifacts(self, run_id: int) -> tuple[Artifact, ...]:
+        with self._call("artifacts"):
+            self._may_read("actions")
+            actions = self._world.actions
+            return tuple(self._artifact(actions.artifacts[known]) for known in actions.run(run_id).artifacts)
+
+    def artifacts_since(self, since: datetime) -> tuple[Artifact, ...]:
+        with self._call("artifacts_since"):
+            self._may_read("actions")
+
+            def read() -> tuple[Artifact, ...]:
+                newest = reversed(self._world.actions.artifacts.values())
+                return tuple(self._artifact(kept) for kept in newest if kept.created_at >= since)
+
+            return self._fresh("artifacts_since", read)
+
+    def download(self, artifact_id: int) -> bytes:
+        with self._call("download"):
+            self._may_read("actions")
+            return self._world.actions.artifact(artifact_id).data
+
+    def needs(self, refs: Sequence[Ref]) -> Mapping[Ref, NeedState]:
+        with self._call("needs", resource="graphql"):
+            self._may_read("issues")
+            return {ref: self._world.dependencies.state(ref) for ref in refs}
+
+    def permission(self, login: str) -> str:
+        with self._call("permission"):
+            accounts = self._world.accounts
+            return accounts.role(login) if login.lower() in accounts.by_login else "none"
+
+    def comments_by_id(self, node_ids: Sequence[str]) -> Mapping[str, Comment]:
+        with self._call("comments_by_id", resource="graphql"):
+            self._may_read("issues")
+            found = {node_id: self._world.issues.nodes.get(node_id) for node_id in node_ids}
+            return {node_id: self._comment(c) for node_id, c in found.items() if isinstance(c, CommentState)}
+
+    def issue(self, number: int) -> Issue:
+        with self._call("issue", resource="graphql"):
+            self._may_read("issues")
+            return self._issue(self._world.issues.get(number))
+
+    def issues(self, numbers: Sequence[int]) -> Mapping[int, Issue]:
+        with self._call("issues", resource="graphql"):
+            self._may_read("issues")
+            found = (self._world.issues.by_number.get(number) for number in numbers)
+            return {issue.number: self._issue(issue) for issue in found if issue and not issue.is_pull}
+
+    def comment(self, comment_id: int) -> Comment:
+        with self._call("comment"):
+            self._may_read("issues")
+            return self._comment(self._world.issues.comment(comment_id))
+
+    def file(self, blob: str) -> str:
+        with self._call("file"):
+            self._may_read("contents")
+            data = self._world.git.blob(blob)
+            if data is None:
+                raise ApiError(404, "Not Found", "NOT_FOUND")
+            return data.decode("utf-8", "replace")
+
+    # ------------------------------------------------------------------ Writer
+
+    def write(self, changes: Sequence[Change]) -> tuple[Written, ...]:
+        if not changes:
+            return ()
+        with self._call("write", resource="graphql"):
+            refusals: list[ApiError] = []
+            written = tuple(self._change(change, refusals) for change in changes)
+            if len(refusals) == len(changes) and all(refusal.kind == "FORBIDDEN" for refusal in refusals):
+                raise refusals[0]
+            return written
+
+    def ensure_labels(self, names: Mapping[str, tuple[str, str]]) -> None:
+        known = {label.name.casefold() for label in self._labels or ()}
+        for name, (color, description) in names.items():
+            if name.casefold() in known:
+                continue
+            try:
+                with self._call("ensure_labels", write=True):
+                    if name.casefold() not in self._world.issues.labels:
+                        self._world.issues.create_label(name, color, description, self._token)
+            except (Refused, CannotGoOn) as refusal:
+                raise CannotGoOn(f"the label {name} could not be created: {refusal}") from refusal
+
+    def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> int:
+        if len(inputs) > MAX_INPUTS or sum(len(value) for value in inputs.values()) > MAX_INPUT_TEXT:
+            raise UsageError(
+                f"the inputs for {workflow} are over GitHub's limits ({MAX_INPUTS}, {MAX_INPUT_TEXT})"
+            )
+        with self._call("dispatch", write=True, workflow=workflow):
+            return self._world.actions.dispatch(workflow, ref, inputs, self._token).id
+
+    def cancel(self, run_id: int) -> bool:
+        return self._end("cancel", run_id, force=False)
+
+    def force_cancel(self, run_id: int) -> bool:
+        return self._end("force_cancel", run_id, force=True)
+
+    # ------------------------------------------------------------------ Publisher
+
+    def pull_by_branch(self, branch: str) -> Pull | None:
+        with self._call("pull_by_branch"):
+            self._may_read("pull-requests")
+            found = (p for p in self._world.pulls.from_branch(branch) if p.issue.is_open)
+            return next(map(self._pull, found), None)
+
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> Pull:
+        with self._call("open_pull", write=True):
+            self._world.limits.charge_content(self._token)
+            return self._pull(self._world.pulls.open(branch, base, title, body, self._token, draft=draft))
+
+    def update_pull(self, number: int, title: str, body: str) -> Pull:
+        with self._call("update_pull", write=True):
+            pull = self._world.pulls.get(number)
+            self._world.issues.edit(pull.issue, self._token, title=title, body=body)
+            return self._pull(pull)
+
+    def merge_pull(self, number: int, head_sha: str) -> bool:
+        try:
+            with self._call("merge_pull", write=True):
+                self._world.pulls.merge(self._world.pulls.get(number), self._token, head_sha=head_sha)
+        except Refused as refusal:
+            if refusal.status in (405, 409):
+                return False
+            raise
+        return True
+
+    # ------------------------------------------------------------------ how a call goes
+
+    @contextmanager
+    def _call(
+        self, name: str, *, write: bool = False, resource: str = "core", workflow: str = ""
+    ) -> Iterator[None]:
+        """Lock, count, ordered faults, and the port's errors in place of the world's."""
+        try:
+            with self._world.lock:
+                self._world.limits.charge(self._token, resource, name)
+                self._world.faults.strike(name, write=write, after=False)
+                yield
+                self._world.faults.strike(name, write=write, after=True)
+        except (ApiError, Disconnected) as error:
+            raise translated(error, self._world.now, workflow) from error
+
+    def _may_read(self, scope: str) -> None:
+        self._world.accounts.require(self._token, "read", scope, role="read")
+
+    def _fresh(self, name: str, read: Callable[[], _T]) -> _T:
+        """The answer, or the last one again where lag was ordered."""
+        if name in self._last and self._world.faults.take_stale():
+            return self._last[name]  # type: ignore[return-value]
+        answer = read()
+        self._last[name] = answer
+        return answer
+
+    def _end(self, name: str, run_id: int, *, force: bool) -> bool:
+        try:
+            with self._call(name, write=True):
+                self._world.actions.cancel(run_id, self._token, force=force)
+        except Refused as refusal:
+            if refusal.status == 409:
+                return False
+            raise
+        return True
+
+    # ------------------------------------------------------------------ one change
+
+    def _change(self, change: Change, refusals: list[ApiError]) -> Written:
+        name = f"write:{type(change).__name__}"
+        self._world.faults.strike(name, write=True, after=False)
+        try:
+            written = self._apply(change)
+        except ApiError as error:
+            if error.status >= 500 or error.kind == "RATE_LIMITED":
+                raise
+            refusals.append(error)
+            written = Written(error=error.message)
+        self._world.faults.strike(name, write=True, after=True)
+        return written
+
+    def _apply(self, change: Change) -> Written:
+        issues, token = self._world.issues, self._token
+        match change:
+            case AddLabel(issue=node_id, label=label):
+                issue = self._node(node_id, IssueState)
+                issues.add_label(issue, label, token)
+                return _written(issue)
+            case RemoveLabel(issue=node_id, label=label):
+                issue = self._node(node_id, IssueState)
+                issues.remove_label(issue, label, token)
+                return _written(issue)
+            case CreateComment(issue=node_id, body=body):
+                self._world.limits.charge_content(token)
+                return _written_comment(issues.add_comment(self._node(node_id, IssueState), body, token))
+            case EditComment(comment=node_id, body=body):
+                comment = self._node(node_id, CommentState)
+                issues.edit_comment(comment, body, token)
+                return _written_comment(comment)
+            case CloseIssue(issue=node_id):
+                issue = self._node(node_id, IssueState)
+                issues.close(issue, StateReason.COMPLETED, token)
+                return _written(issue)
+            case CreateIssue(title=title, body=body, labels=labels):
+                self._world.limits.charge_content(token)
+                for label in labels:
+                    issues.label(label)
+                return _written(issues.create(title, body, labels, token))
+            case EditIssue(issue=node_id, body=body):
+                issue = self._node(node_id, IssueState)
+                issues.edit(issue, token, body=body)
+                return _written(issue)
+            case React(subject=node_id, content=content):
+                subject = issues.node(node_id)
+                if not isinstance(subject, IssueState | CommentState):
+                    raise ApiError(404, f"{node_id} takes no reactions", "NOT_FOUND")
+                issues.react(subject, content, token)
+                return Written(node_id=node_id)
+
+    def _node(self, node_id: str, kind: type[_T]) -> _T:
+        node = self._world.issues.node(node_id)
+        if not isinstance(node, kind):
+            raise ApiError(
+                404, f"Could not resolve to a node with the global id of '{node_id}'.", "NOT_FOUND"
+            )
+        return node
+
+    # ------------------------------------------------------------------ the world as the model's values
+
+    def _look(self, prefix: str, changed_since: datetime | None, also: Sequence[int]) -> View:
+        world = self._world
+        blob = world.git.listing(world.git.default_branch, ".github").get(CONFIG_PATH, "")
+        data = world.git.blob(blob) if blob else None
+        tracked = (issue for issue in world.issues.all() if _tracked(issue, prefix, changed_since, also))
+        return View(
+            repository=Repository(
+                world.repository,
+                world.node_id,
+                world.git.default_branch,
+                world.core.private,
+                world.core.archived,
+            ),
+            viewer=self._token.account,
+            issues=tuple(self._issue(issue) for issue in tracked),
+            labels=tuple(Label(label.node_id, label.name) for label in self._own_labels(prefix)),
+            config_text=None if data is None else data.decode("utf-8", "replace"),
+            config_blob=blob,
+            at=world.core.now,
+        )
+
+    def _own_labels(self, prefix: str) -> Iterator[LabelState]:
+        known = self._world.issues.labels
+        names = (f"{prefix}:{name}".casefold() for name in _OWN_LABELS)
+        return (known[name] for name in names if name in known)
+
+    def _issue(self, issue: IssueState) -> Issue:
+        world = self._world
+        visible = world.dependencies.visible(issue)
+        edges = tuple(Edge(ref, world.dependencies.state(ref)) for ref in visible)
+        shown_open = sum(world.dependencies.is_open(ref) for ref in visible)
+        return Issue(
+            number=issue.number,
+            node_id=issue.node_id,
+            database_id=issue.id,
+            title=issue.title,
+            body=issue.body,
+            author=issue.author,
+            is_open=issue.is_open,
+            state_reason=issue.state_reason,
+            labels=tuple(label.name for label in issue.labels),
+            created_at=issue.created_at,
+            updated_at=issue.updated_at,
+            closed_at=issue.closed_at,
+            events=() if issue.is_pull else _history(issue),
+            edges=edges,
+            hidden_edges=world.dependencies.blocked_by_open(issue) - shown_open,
+            pulls=tuple(self._pull(pull) for pull in world.pulls.closing(issue)),
+            comments=() if issue.is_pull else tuple(map(self._comment, issue.comments[:FIRST_COMMENTS])),
+            locked=issue.locked,
+            is_pull=issue.is_pull,
+        )
+
+    def _comment(self, comment: CommentState) -> Comment:
+        on_pull = self._world.issues.by_number[comment.issue].is_pull
+        return Comment(
+            comment.id,
+            comment.node_id,
+            comment.issue,
+            comment.author,
+            comment.body,
+            comment.created_at,
+            comment.updated_at,
+            on_pull,
+        )
+
+    def _pull(self, pull: PullState) -> Pull:
+        review = self._world.pulls.changes_requested(pull)
+        return Pull(
+            number=pull.number,
+            author=pull.issue.author,
+            is_open=pull.issue.is_open,
+            merged=pull.merged,
+            draft=pull.draft,
+            head_ref=pull.head_ref,
+            head_sha=pull.head_sha,
+            url=f"{self._world.web}/{self._world.repository}/pull/{pull.number}",
+            repository=self._world.repository,
+            changes_requested_at=review.at if review else None,
+            mergeable=self._world.pulls.mergeable(pull),
+        )
+
+    def _artifact(self, kept: ArtifactState) -> Artifact:
+        expired = kept.expired or kept.expires_at <= self._world.core.now
+        return Artifact(kept.id, kept.name, kept.run_id, kept.created_at, expired, len(kept.data))
+
+    def _run(self, run: WorldRun) -> Run:
+        url = f"{self._world.web}/{self._world.repository}/actions/runs/{run.id}"
+        return Run(
+            run.id,
+            run.title,
+            run.status,
+            run.conclusion,
+            run.created_at,
+            run.updated_at,
+            run.attempt,
+            url,
+            run.event,
+        )
+
+
+def translated(error: ApiError | Disconnected, now: datetime, workflow: str = "") -> BotError:
+    """The port's error for the world's."""
+    if isinstance(error, Disconnected):
+        return TryLater("the connection to GitHub broke")
+    if error.kind == "RATE_LIMITED":
+        wait = error.headers.get("retry-after")
+        return TryLater(error.message, now + timedelta(seconds=int(wait)) if wait else None)
+    if error.status >= 500:
+        return TryLater(f"GitHub answered {error.status}")
+    if error.status == 401:
+        return CannotGoOn(f"GitHub does not accept the token: {error.message}")
+    if error.kind == "FORBIDDEN":
+        return CannotGoOn(f"the token may not do this ({error.message})")
+    if error.status in (404, 410):
+        if workflow:
+            return WorkflowMissing(f"the workflow {workflow} is not on the default branch")
+        return NotFound(error.message)
+    return Refused(error.message, error.status)
+
+
+def _tracked(issue: IssueState, prefix: str, changed_since: datetime | None, also: Sequence[int]) -> bool:
+    if issue.number in also:
+        return True
+    if issue.is_pull:
+        return False
+    if issue.is_open:
+        return any(issue.has_label(f"{prefix}:{name}") for name in _TRACKING)
+    if any(issue.has_label(f"{prefix}:{status}") for status in _UNSETTLED):
+        return True
+    recent = changed_since is None or issue.updated_at >= changed_since
+    return recent and issue.has_label(f"{prefix}:{Status.DONE}")
+
+
+def _history(issue: IssueState) -> tuple[Event, ...]:
+    events = [_event(event) for event in issue.events if event.kind in _EVENTS][-TIMELINE_KEPT:]
+    events += [Event(EventKind.EDITED, edit.editor, edit.at) for edit in issue.edits[1:]]
+    return tuple(sorted(events, key=lambda event: event.at))
+
+
+def _event(event: EventState) -> Event:
+    label = event.label.name if event.label else None
+    return Event(_EVENTS[event.kind], event.actor, event.at, label, event.by_merge)
+
+
+def _job(job: JobState) -> Job:
+    return Job(
+        job.id,
+        job.run_id,
+        job.name,
+        job.status,
+        job.conclusion,
+        job.started_at,
+        job.completed_at,
+        job.attempt,
+    )
+
+
+def _written(issue: IssueState) -> Written:
+    return Written(node_id=issue.node_id, id=issue.id, number=issue.number)
+
+
+def _written_comment(comment: CommentState) -> Written:
+    return Written(node_id=comment.node_id, id=comment.id, number=comment.issue)

@@ -1,0 +1,109 @@
+"""The scripted maintainer: looks at the repository as a person does, and answers, closes and merges as the issue list says."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot.model.issue import StateReason
+from bot.model.status import Status
+from bot.sandbox.facts import Facts, PullFacts, RunFacts, TaskFacts
+from bot.sandbox.issuesfile import IssuePlan
+from bot.sandbox.world import ApiError, World
+
+LOGIN = "maintainer"
+
+
+@dataclass(slots=True)
+class Maintainer:
+    """Acts through an account with write permission. `say` is told what was done, `plans` are by issue number."""
+
+    world: World
+    prefix: str
+    say: Callable[[str], None]
+    merges: bool = True
+    plans: dict[int, IssuePlan] = field(default_factory=dict)
+    answered: set[str] = field(default_factory=set)
+
+    def open(self, plans: Sequence[IssuePlan]) -> tuple[int, ...]:
+        """Open the issues with needs and edges, then order the work: all at one moment, so that one tick sees all of it."""
+        with self.world.lock:
+            numbers = [self.world.open_issue(plan.title, plan.body, plan.labels, LOGIN) for plan in plans]
+            by_place = dict(enumerate(numbers, start=1))
+            self.plans = dict(zip(numbers, plans, strict=True))
+            for number, plan in self.plans.items():
+                self._connect(number, plan, by_place)
+            self.say(f"opened {_count(len(numbers), 'issue')}")
+            for number, plan in self.plans.items():
+                if not self._has_status(plan):
+                    self.world.label(number, f"{self.prefix}:{Status.READY}", LOGIN)
+        return tuple(numbers)
+
+    def act(self, facts: Facts) -> None:
+        """Do what there is to do now."""
+        for task in facts.tasks:
+            plan = self.plans[task.number]
+            if task.is_open:
+                self._answer(task, plan)
+                self._close(task, plan, facts)
+            if self.merges:
+                self._merge(task)
+
+    def _connect(self, number: int, plan: IssuePlan, by_place: Mapping[int, int]) -> None:
+        if plan.needs:
+            line = "Depends on " + ", ".join(f"#{by_place[place]}" for place in plan.needs)
+            self.world.edit_issue(number, body=f"{plan.body.rstrip()}\n\n{line}\n".lstrip(), by=LOGIN)
+        for place in plan.blocked_by:
+            self.world.block(number, by_place[place], LOGIN)
+
+    def _has_status(self, plan: IssuePlan) -> bool:
+        names = {f"{self.prefix}:{status}".casefold() for status in Status}
+        return any(label.casefold() in names for label in plan.labels)
+
+    def _answer(self, task: TaskFacts, plan: IssuePlan) -> None:
+        blocker = task.record.blocker
+        waits = task.status is Status.BLOCKED and blocker is not None
+        if not waits or blocker is None or not plan.answer or f"{task.number} {blocker.fingerprint}" in self.answered:
+            return
+        self.answered.add(f"{task.number} {blocker.fingerprint}")
+        self.say(f"#{task.number} asks: {blocker.question.text.splitlines()[0]}")
+        self.world.comment(task.number, plan.answer, LOGIN)
+        self.say(f"#{task.number} answered: {plan.answer.splitlines()[0]}")
+
+    def _close(self, task: TaskFacts, plan: IssuePlan, facts: Facts) -> None:
+        if plan.close_after is None or not any(_agent_runs(run, task.number) for run in facts.worker_runs(task.number)):
+            return
+        began = [
+            job.started_at
+            for run in self.world.runs()
+            if run.id in task.runs
+            for job in run.jobs.values()
+            if job.name.endswith(" / agent") and job.started_at is not None
+        ]
+        if began and facts.now - min(began) >= plan.close_after:
+            self.world.close(task.number, StateReason.NOT_PLANNED, LOGIN)
+            self.say(f"#{task.number} closed as not planned, while its agent works")
+
+    def _merge(self, task: TaskFacts) -> None:
+        """What is proven is merged as it comes; what nothing could prove is a draft, which a person would have looked at."""
+        for pull in task.pulls:
+            if not pull.is_open or not pull.mergeable or not _is_ready(task, pull):
+                continue
+            try:
+                if pull.draft:
+                    self.world.ready_for_review(pull.number, LOGIN)
+                self.world.merge_pull(pull.number, LOGIN)
+            except ApiError as error:
+                self.say(f"pull request #{pull.number} was not merged: {error}")
+            else:
+                self.say(f"merged pull request #{pull.number} for #{task.number}")
+
+
+def _is_ready(task: TaskFacts, pull: PullFacts) -> bool:
+    return task.status is (Status.BLOCKED if pull.draft else Status.DONE)
+
+
+def _agent_runs(run: RunFacts, task: int) -> bool:
+    return any(status == "in_progress" for _, status, _ in run.job(task, "agent"))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

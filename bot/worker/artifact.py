@@ -1,0 +1,104 @@
+"""Work and reports in files: how jobs of a run, and later runs, hand them to each other."""
+
+import io
+import zipfile
+from pathlib import Path
+
+from bot.github.port import Reader
+from bot.model.errors import BotError, NotFound
+from bot.model.report import Report
+from bot.notation.codec import Unreadable
+from bot.notation.keys import read_key
+from bot.notation.reports import BUNDLE_FILE, REPORT_FILE, read_report, report_name, work_name, write_report
+from bot.worker.git import Git
+
+WORK_REF = "refs/heads/work"
+_LARGEST = 256 * 1024 * 1024
+
+
+class WorkGone(BotError):
+    """Earlier work was named and cannot be had any more: expired, deleted, or never kept."""
+
+
+def save_report(folder: Path, report: Report) -> None:
+    """Write the report whole or not at all, whenever the job ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = folder / f".{REPORT_FILE}"
+    partial.write_text(write_report(report), encoding="utf-8")
+    partial.replace(folder / REPORT_FILE)
+
+
+def find_report(folder: Path, key: str) -> Report | None:
+    """The report of a downloaded artifact, in the folder itself or in one named after the artifact. Raises Unreadable."""
+    for place in (folder, folder / work_name(key), folder / report_name(key)):
+        if (file := place / REPORT_FILE).is_file() and not file.is_symlink():
+            report = read_report(file.read_bytes())
+            if report.key != key:
+                raise Unreadable(f"{REPORT_FILE} is about {report.key!r}, not about {key}")
+            return report
+    return None
+
+
+def find_bundle(folder: Path, key: str) -> Path | None:
+    for place in (folder, folder / work_name(key)):
+        if (file := place / BUNDLE_FILE).is_file() and not file.is_symlink():
+            return file
+    return None
+
+
+def write_bundle(git: Git, commit: str, known: tuple[str, ...], file: Path) -> None:
+    """One commit with what it needs, on top of commits that everybody has."""
+    git.call("update-ref", WORK_REF, commit)
+    git.call("bundle", "create", "--quiet", str(file), WORK_REF, *(f"^{parent}" for parent in known))
+
+
+def bundle_head(git: Git, file: Path) -> str:
+    """The commit that a bundle carries. Raises GitFailed if it is none of ours."""
+    listed = git.text("bundle", "list-heads", str(file), WORK_REF)
+    return listed.split(" ")[0]
+
+
+def read_bundle(git: Git, file: Path) -> str:
+    """Take a bundle's commit into the repository and name it. Raises GitFailed."""
+    git.call("fetch", "--quiet", "--no-tags", str(file), f"+{WORK_REF}:refs/cf/work")
+    return git.text("rev-parse", "refs/cf/work^{commit}")
+
+
+def download_earlier(
+    github: Reader, earlier: str, folder: Path
+) -> tuple[Path | None, Report | None, Report | None]:
+    """Earlier work named as `<run id>/<key>`: its bundle, the agent job's report, and the publish job's. Raises WorkGone."""
+    run_id, _, key = earlier.partition("/")
+    if not run_id.isdecimal() or read_key(key) is None:
+        raise WorkGone(f"{earlier!r} does not name earlier work")
+    try:
+        kept = {artifact.name: artifact for artifact in github.artifacts(int(run_id)) if not artifact.expired}
+        work = kept.get(work_name(key))
+        if work is None:
+            raise WorkGone(f"the work of {key} is not kept any more")
+        unpack(github.download(work.id), folder / work_name(key))
+        if report := kept.get(report_name(key)):
+            unpack(github.download(report.id), folder / report_name(key))
+    except NotFound as error:
+        raise WorkGone(f"the work of {key} is not kept any more") from error
+    bundle = find_bundle(folder, key)
+    return bundle, _report_in(folder / work_name(key), key), _report_in(folder / report_name(key), key)
+
+
+def _report_in(folder: Path, key: str) -> Report | None:
+    try:
+        return find_report(folder, key)
+    except Unreadable:
+        return None
+
+
+def unpack(archive: bytes, folder: Path) -> None:
+    """The files we know of an artifact's zip archive. Names and sizes in it are foreign, so no other is written anywhere."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as content:
+            for name in (REPORT_FILE, BUNDLE_FILE):
+                if name in content.namelist() and content.getinfo(name).file_size <= _LARGEST:
+                    (folder / name).write_bytes(content.read(name))
+    except zipfile.BadZipFile as error:
+        raise WorkGone("the kept work is not a readable archive") from error

@@ -1,0 +1,186 @@
+"""What a change must not be, wherever it came from: too large, out of its bounds, or holding a secret.
+
+Used twice: before work is handed over (in the agent's job), and before it is published (on a clean machine, trusting nothing).
+"""
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot.model.config import Config, Publish
+from bot.worker.git import Git
+from bot.worker.ledger import OWN_FOLDER
+from bot.worker.patterns import matches
+from bot.worker.redact import Redactor
+
+_LINK, _MODULE = "120000", "160000"
+_SEARCHED = (
+    32 * 1024 * 1024
+)  # bytes of changed files that are searched for secrets; more is not handed on at all
+_NAMED = 200  # files looked at one by one, to say which holds the secret
+
+
+# With `merge: auto` nobody looks at these, and they decide what runs on everybody's machine.
+LOCK_FILES = (
+    "package-lock.json npm-shrinkwrap.json pnpm-lock.yaml yarn.lock bun.lock bun.lockb uv.lock poetry.lock pdm.lock Pipfile.lock"
+    " Cargo.lock go.sum Gemfile.lock composer.lock gradle.lockfile flake.lock"
+).split()
+
+
+def limits_of(config: Config) -> Publish:
+    """The bounds of a change: those of the configuration, and lock files where nobody reviews."""
+    extra = tuple(LOCK_FILES) if config.merge == "auto" else ()
+    return replace(config.publish, protected=(*config.publish.protected, *extra))
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One path of a change. `mode` and `blob` are the new ones, empty for a deletion."""
+
+    path: str
+    mode: str
+    blob: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Why a change needs a person. `secret` also forbids to keep or show it; an order can let `protected` paths through."""
+
+    refused: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    secret: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.refused or self.protected or self.secret)
+
+    def words(self) -> str:
+        """One sentence for a person."""
+        parts = list(self.refused)
+        if self.secret:
+            parts.append(f"a secret in {_listed(self.secret)}")
+        if self.protected:
+            parts.append(f"protected paths: {_listed(self.protected)}")
+        return "; ".join(parts)
+
+
+def changes_between(git: Git, before: str, after: str) -> tuple[FileChange, ...]:
+    """The files that differ, renames as deletion and addition."""
+    fields = git.fields("diff-tree", "-r", "-z", "--no-renames", "--full-index", before, after)
+    raw = list(zip(fields[::2], fields[1::2], strict=True))
+    found = [(path, facts[1:].split(" ")) for facts, path in raw]
+    blobs = [blob for _, (_, mode, _, blob, _) in found if mode not in ("000000", _MODULE)]
+    sizes = _sizes(git, blobs)
+    return tuple(
+        FileChange(path, "", "", 0) if mode == "000000" else FileChange(path, mode, blob, sizes.get(blob, 0))
+        for path, (_, mode, _, blob, _) in found
+    )
+
+
+def judge_change(
+    git: Git,
+    before: str,
+    after: str,
+    limits: Publish,
+    redactor: Redactor,
+    exceptions: Sequence[str] = (),
+) -> tuple[tuple[FileChange, ...], Findings]:
+    """List a change and say what about it needs a person. `exceptions` are the protected paths that somebody allowed."""
+    changes = changes_between(git, before, after)
+    refused = [*_size_trouble(changes, limits), *_odd_entries(git, changes)]
+    protected = [
+        change.path
+        for change in changes
+        if matches(change.path, limits.protected) and not matches(change.path, exceptions)
+    ]
+    return changes, Findings(
+        tuple(refused), tuple(protected), _secrets_in(git, before, after, changes, redactor)
+    )
+
+
+def patch_of(git: Git, before: str, after: str) -> str:
+    """The change as text for a person to read."""
+    return git.call("diff", "--no-ext-diff", "--no-textconv", before, after).output
+
+
+def write_patch(git: Git, before: str, after: str, file: Path) -> None:
+    """The change as a file that `git apply` takes, byte for byte."""
+    git.call(
+        "diff",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--binary",
+        "--full-index",
+        f"--output={file}",
+        before,
+        after,
+    )
+
+
+def _size_trouble(changes: Sequence[FileChange], limits: Publish) -> list[str]:
+    trouble = []
+    if len(changes) > limits.max_files:
+        trouble.append(f"{len(changes)} files changed, and publish.max_files is {limits.max_files}")
+    total = sum(change.size for change in changes)
+    if total > limits.max_bytes:
+        trouble.append(f"{total} bytes in changed files, and publish.max_bytes is {limits.max_bytes}")
+    return trouble
+
+
+def _odd_entries(git: Git, changes: Sequence[FileChange]) -> list[str]:
+    trouble = []
+    for change in changes:
+        if change.mode == _MODULE:
+            trouble.append(f"a nested repository at {change.path}")
+        elif change.mode == _LINK and _leaves(change.path, git.call("cat-file", "blob", change.blob).output):
+            trouble.append(f"a symbolic link that leaves the repository at {change.path}")
+        if change.path.split("/")[0] == OWN_FOLDER and change.mode:
+            trouble.append(f"a file of ours at {change.path}")
+    return trouble
+
+
+def _leaves(path: str, target: str) -> bool:
+    """Whether a link points out of the tree, or into a `.git` folder."""
+    if target.startswith("/") or "\\" in target:
+        return True
+    reached = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)).split("/")
+    return reached[0] == ".." or any(part.casefold() == ".git" for part in reached)
+
+
+def _secrets_in(
+    git: Git, before: str, after: str, changes: Sequence[FileChange], redactor: Redactor
+) -> tuple[str, ...]:
+    """Paths whose name or added lines hold a secret. A line that was there before is no news."""
+    if sum(change.size for change in changes) > _SEARCHED:
+        return ("(more than can be searched)",)
+    named = {change.path for change in changes if redactor.finds(change.path)}
+    if not named and not redactor.finds(_added(git, before, after)):
+        return ()
+    holding = {
+        change.path
+        for change in changes[:_NAMED]
+        if change.mode not in ("", _MODULE)
+        and redactor.finds(_added(git, before, after, f":(literal,top){change.path}"))
+    }
+    return tuple(sorted(redactor.text(path) for path in named | holding)) or ("the change",)
+
+
+def _added(git: Git, before: str, after: str, *paths: str) -> str:
+    shown = ("--no-ext-diff", "--no-textconv", "--text", "--no-renames", "--unified=0")
+    difference = git.call("diff", *shown, before, after, "--", *paths).output
+    return "\n".join(line[1:] for line in difference.split("\n") if line.startswith("+"))
+
+
+def _sizes(git: Git, blobs: Sequence[str]) -> dict[str, int]:
+    if not blobs:
+        return {}
+    answer = git.call(
+        "cat-file", "--batch-check=%(objectname) %(objectsize)", given="\n".join(blobs).encode() + b"\n"
+    )
+    return {name: int(size) for name, size in (line.split(" ") for line in answer.output.splitlines())}
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:10])
+    return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"

@@ -1,0 +1,216 @@
+"""The first step of a job: is this attempt still the one that owns the task? Judged from facts, before any paid work.
+
+Refusing is cheap and always safe: two conductors, a repeated event or a crash between two writes cost a refused job at
+most (design decision 10).
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.github.port import Reader
+from bot.model.config import WORKER_WORKFLOW, Config
+from bot.model.errors import NotFound
+from bot.model.issue import GHOST, Account, EventKind, Issue, NeedState
+from bot.model.record import Record
+from bot.model.ref import Ref
+from bot.model.run import Job, Run
+from bot.model.unit import Unit
+from bot.notation.digests import text_digest
+from bot.notation.keys import Key, keys_in
+from bot.notation.needs import read_needs
+from bot.notation.records import read_record
+from bot.notation.reports import report_name
+from bot.worker.place import Place
+
+_PERMISSIONS = ("none", "read", "triage", "write", "maintain", "admin")
+_CLOCKS = timedelta(minutes=15)  # how far the conductor's clock and GitHub's may be apart
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimFacts:
+    """What the judgement rests on. `owner` is the run that the key belongs to, `outsiders` who edited the text without permission.
+
+    `unmet` are needs with the reason each is not satisfied; `reported` says that a report of this key exists.
+    """
+
+    key: Key
+    record: Record | None
+    issue: Issue
+    digest: str
+    outsiders: tuple[str, ...]
+    owner: int
+    run_id: int
+    run_attempt: int
+    reported: bool
+    unmet: tuple[str, ...]
+    legs: int = 1  # how many units share this run
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The task is ours: its text as it stands now, and its record."""
+
+    issue: Issue
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    reason: str
+
+
+def judge_claim(facts: ClaimFacts) -> Claim | Refusal:
+    """Say whether this job may start its agent, or why not."""
+    key, record = facts.key, facts.record
+    if facts.run_attempt > 1:
+        return Refusal("an agent job cannot be run again: comment `/cf retry` on the issue for a new attempt")
+    if refusal := still_wanted(facts.issue, record, key):
+        return refusal
+    assert record is not None
+    assert record.live is not None
+    if facts.reported:
+        return Refusal(f"{key} has reported already")
+    if facts.owner != facts.run_id:
+        return Refusal(f"{key} belongs to run {facts.owner}")
+    if facts.digest not in _approved(record) and (facts.outsiders or not _edited(facts.issue, record)):
+        who = ", ".join(facts.outsiders) or "somebody unknown"
+        return Refusal(f"title or body was changed by {who} after it was approved")
+    if facts.unmet:
+        return Refusal(f"waiting for {'; '.join(facts.unmet)}")
+    return Claim(facts.issue, record)
+
+
+def still_wanted(issue: Issue, record: Record | None, key: Key) -> Refusal | None:
+    """Why this attempt is not wanted any more, or None: asked before the start and again before publishing."""
+    if not issue.is_open:
+        return Refusal(f"#{issue.number} is closed")
+    if record is None:
+        return Refusal(f"#{issue.number} has no record that names {key}")
+    live = record.live
+    if live is None:
+        return Refusal(f"{key} is not the current attempt of #{issue.number}: it has none")
+    if live.number != key.number:
+        return Refusal(
+            f"{key} is not the current attempt of #{issue.number}: that is {Key(issue.number, live.number)}"
+        )
+    if live.cancelled_for:
+        return Refusal(f"{key} was cancelled: {live.cancelled_for}")
+    return None
+
+
+def _approved(record: Record) -> frozenset[str]:
+    approval = record.approval.digest if record.approval else ""
+    claimed = record.live.digest if record.live else ""
+    return frozenset({approval, claimed} - {""})
+
+
+def _edited(issue: Issue, record: Record) -> bool:
+    """Whether the history explains that the text is another one now."""
+    return bool(_editors(issue, record))
+
+
+def _editors(issue: Issue, record: Record) -> tuple[Account, ...]:
+    """Who changed title or body since the order, each once."""
+    since = record.approval.at if record.approval else None
+    kinds = (EventKind.EDITED, EventKind.RENAMED)
+    found = (
+        event.actor for event in issue.events if event.kind in kinds and (since is None or event.at > since)
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def read_claim(github: Reader, place: Place, config: Config) -> ClaimFacts:
+    """Look everything up afresh. Raises NotFound if the issue is gone."""
+    issue = github.issue(place.unit.lead)
+    record = read_own_record(github, place.unit)
+    owner, reported, legs = _owner(github, place, record)
+    digest = text_digest(issue.title, issue.body)
+    return ClaimFacts(
+        key=place.key,
+        record=record,
+        issue=issue,
+        digest=digest,
+        outsiders=_outsiders(github, issue, record, digest, config, place.unit.accounts),
+        owner=owner,
+        run_id=place.run_id,
+        run_attempt=place.run_attempt,
+        reported=reported,
+        unmet=_unmet(github, issue, place, config),
+        legs=legs,
+    )
+
+
+def read_own_record(github: Reader, unit: Unit) -> Record | None:
+    """The record of the unit's first task, from the comment that the unit names. Raises Unreadable."""
+    try:
+        return read_record(github.comment(unit.comments[0]), unit.lead, unit.accounts)
+    except NotFound:
+        return None
+
+
+def may_order(github: Reader, account: Account, config: Config) -> bool:
+    """Whether this account's words count here: a person with the permission that the configuration asks for."""
+    ignored = any(account.login.casefold() == name.casefold() for name in config.trust.ignore)
+    if account == GHOST or account.is_bot or ignored:
+        return False
+    return _rank(github.permission(account.login)) >= _rank(config.trust.permission)
+
+
+def _rank(level: str) -> int:
+    return _PERMISSIONS.index(level) if level in _PERMISSIONS else 0
+
+
+def _outsiders(
+    github: Reader,
+    issue: Issue,
+    record: Record | None,
+    digest: str,
+    config: Config,
+    accounts: Collection[int],
+) -> tuple[str, ...]:
+    if record is None or digest in _approved(record):
+        return ()
+    editors = (account for account in _editors(issue, record) if account.id not in accounts)
+    return tuple(account.login for account in editors if not may_order(github, account, config))
+
+
+def _owner(github: Reader, place: Place, record: Record | None) -> tuple[int, bool, int]:
+    """The run that the key belongs to, whether it has reported, and how many legs our own run has.
+
+    It is the lowest run carrying the key whose agent job started or still may.
+    """
+    since = record.live.claimed_at - _CLOCKS if record and record.live else None
+    carrying = [run for run in github.runs(WORKER_WORKFLOW, since) if place.key in keys_in(run.title)]
+    earlier = sorted((run for run in carrying if run.id < place.run_id), key=lambda run: run.id)
+    owner = next((run.id for run in earlier if _started_or_may(github, run, place.key)), place.run_id)
+    name = report_name(str(place.key))
+    reported = any(artifact.name == name for artifact in github.artifacts(owner))
+    legs = next((len(keys_in(run.title)) for run in carrying if run.id == place.run_id), 1)
+    return owner, reported, legs
+
+
+def _started_or_may(github: Reader, run: Run, key: Key) -> bool:
+    agents = [job for job in github.jobs(run.id) if _is_agent_of(job, key)]
+    if any(job.started_at is not None and job.conclusion != "skipped" for job in agents):
+        return True
+    return not run.ended
+
+
+def _is_agent_of(job: Job, key: Key) -> bool:
+    """A called workflow's job is named `<leg> / agent`, and the leg lists its tasks: `#12 #13`."""
+    leg, _, name = job.name.rpartition(" / ")
+    return name == "agent" and (f"#{key.task}" in leg.split() or not leg)
+
+
+def _unmet(github: Reader, issue: Issue, place: Place, config: Config) -> tuple[str, ...]:
+    needs = read_needs(issue.body, place.repository, config.dependencies.keywords, place.server)
+    refs = tuple(ref for ref in needs.refs(place.repository) if ref != Ref(place.repository, issue.number))
+    found = dict(github.needs(refs)) if refs else {}
+    states = [(str(ref), found.get(ref, NeedState.UNKNOWN)) for ref in refs]
+    if config.dependencies.native:
+        states += [
+            (str(edge.ref or "a blocker that this token cannot see"), edge.state) for edge in issue.edges
+        ]
+        states += [("a blocker that this token cannot see", NeedState.UNREADABLE)] * issue.hidden_edges
+    return tuple(dict.fromkeys(f"{name} ({state})" for name, state in states if not state.satisfied))

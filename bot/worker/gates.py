@@ -1,0 +1,92 @@
+"""The repository's own commands: set-up, and the gates that prove work. Only an exit status of 0 is a pass."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from bot.model.report import GateResult, GateStatus
+from bot.model.unit import Gate
+from bot.worker.livelog import LiveLog
+from bot.worker.process import Cancellation, End, Ended, Limits, run
+from bot.worker.redact import Redactor
+
+SETUP_TIMEOUT = timedelta(minutes=10)
+_TAIL = 6_000  # characters of a gate's output that a report carries
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """Where the commands run: folder, environment, and how their output is shown."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    redactor: Redactor
+    write: Callable[[str], object]
+    prefix: str = ""
+    cancellation: Cancellation | None = None
+
+    def bash(self, command: str, timeout: timedelta) -> Ended:
+        """One command line of the configuration."""
+        with LiveLog(self.write, self.redactor, self.prefix) as live:
+            return run(
+                ("bash", "-c", command),
+                folder=self.folder,
+                environment=self.environment,
+                limits=Limits(wall=timeout),
+                cancellation=self.cancellation,
+                live=live.feed,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A gate's result and its whole (bounded, redacted) output."""
+
+    result: GateResult
+    output: str
+
+
+def run_setup(commands: Sequence[str], shop: Shop) -> str:
+    """Run the set-up commands in order; the words of the first failure, or nothing."""
+    for command in commands:
+        ended = shop.bash(command, SETUP_TIMEOUT)
+        if not ended.ok:
+            tail = shop.redactor.text(ended.output)[-_TAIL:]
+            return f"set-up failed ({how(ended)}): {command}\n{tail}"
+    return ""
+
+
+def run_gates(gates: Iterable[Gate], shop: Shop) -> tuple[Judged, ...]:
+    """Run every gate, also after one has failed: a correction needs to know them all."""
+    return tuple(run_gate(gate, shop) for gate in gates)
+
+
+def run_gate(gate: Gate, shop: Shop) -> Judged:
+    """One gate. Time-out and cancellation are failures of their own kind, never a pass."""
+    if shop.cancellation is not None and shop.cancellation.reason:
+        return Judged(GateResult(gate.name, GateStatus.SKIPPED, tail="cancelled"), "")
+    try:
+        ended = shop.bash(gate.run, gate.timeout)
+    except OSError as error:
+        return Judged(GateResult(gate.name, GateStatus.ERROR, tail=f"cannot be started: {error}"), str(error))
+    if ended.ok:
+        return Judged(
+            GateResult(gate.name, GateStatus.PASSED, round(ended.seconds, 1)),
+            shop.redactor.text(ended.output),
+        )
+    output = shop.redactor.text(f"{ended.output}\n[{gate.name}: {how(ended)}]")
+    status = GateStatus.FAILED if ended.how is End.EXITED else GateStatus.ERROR
+    return Judged(GateResult(gate.name, status, round(ended.seconds, 1), output[-_TAIL:]), output)
+
+
+def all_passed(results: Sequence[GateResult]) -> bool:
+    """Proof needs at least one gate, and every one passed."""
+    return bool(results) and all(result.status is GateStatus.PASSED for result in results)
+
+
+def how(ended: Ended) -> str:
+    """An end in words."""
+    if ended.how is End.EXITED:
+        return f"exit status {ended.code}"
+    return f"{ended.how} after {ended.seconds:.0f} s"

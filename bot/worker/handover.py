@@ -1,0 +1,86 @@
+"""The end of the agent's job: its files become one commit of ours, are judged, and are kept for the jobs that follow."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.model.config import Publish
+from bot.notation.keys import Key, branch_of
+from bot.notation.reports import BUNDLE_FILE
+from bot.worker.artifact import write_bundle
+from bot.worker.checks import FileChange, Findings, judge_change, patch_of, write_patch
+from bot.worker.git import Git, Remote
+from bot.worker.history import Start, bring_up_to_date, message
+from bot.worker.ledger import agents_own
+from bot.worker.redact import Redactor
+
+PATCH_FILE = "work.patch"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the agent did: the commit, where it stands now, its files, and what about it needs a person."""
+
+    commit: str
+    start: Start
+    files: tuple[FileChange, ...]
+    findings: Findings
+
+
+def squash(ledger: Git, key: Key, start: Start, tree: str, before: str) -> str | None:
+    """One commit of the agent's files, or None if there is nothing to publish. `before` is the tree as the agent found it."""
+    tree = agents_own(ledger, tree, before, start.point)
+    trunk = ledger.text("rev-parse", f"{start.trunk}^{{tree}}")
+    begun = ledger.text("rev-parse", f"{start.point}^{{tree}}")
+    if tree == trunk or (tree == begun and not start.carries):
+        return None
+    return ledger.commit(tree, start.parents, message(key))
+
+
+def look_again(
+    ledger: Git, remote: Remote, key: Key, start: Start, commit: str, default_branch: str
+) -> tuple[Start, str]:
+    """Fetch the branches as they are by now and put the commit on top of them."""
+    base_ref = f"+refs/heads/{default_branch}:refs/cf/base"
+    ledger.fetch(remote, base_ref)
+    base = ledger.text("rev-parse", "refs/cf/base^{commit}")
+    head = fetch_branch(ledger, remote, branch_of(key))
+    return bring_up_to_date(ledger, key, start, commit, base, head)
+
+
+def fetch_branch(git: Git, remote: Remote, branch: str) -> str | None:
+    """The branch's commit, taken into the repository; None if there is no such branch."""
+    head = git.remote_head(remote, branch)
+    if head is not None and not git.has(head):
+        git.fetch(remote, f"+refs/heads/{branch}:refs/cf/branch")
+    return head
+
+
+def hand_over(
+    ledger: Git,
+    start: Start,
+    commit: str,
+    limits: Publish,
+    redactor: Redactor,
+    exceptions: tuple[str, ...],
+    out: Path,
+) -> Change:
+    """Judge the change and keep it: as a bundle, unless it holds a secret; then as a redacted patch only."""
+    before = change_base(ledger, commit)
+    files, findings = judge_change(ledger, before, commit, limits, redactor, exceptions)
+    out.mkdir(parents=True, exist_ok=True)
+    if findings.secret:
+        (out / PATCH_FILE).write_text(redactor.text(patch_of(ledger, before, commit)), encoding="utf-8")
+    else:
+        write_bundle(ledger, commit, start.parents, out / BUNDLE_FILE)
+        if findings:
+            write_patch(ledger, before, commit, out / PATCH_FILE)
+    return Change(commit, start, files, findings)
+
+
+def change_base(git: Git, commit: str) -> str:
+    """What a commit of ours is to be compared with: its parent, or both parents' changes together. Raises GitFailed."""
+    parents = git.text("rev-list", "--parents", "--max-count=1", commit).split(" ")[1:]
+    if len(parents) == 1:
+        return parents[0]
+    tree = git.merged_tree(*parents) if len(parents) == 2 else None
+    return tree or git.text("hash-object", "-t", "tree", "/dev/null")

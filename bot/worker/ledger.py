@@ -1,0 +1,90 @@
+"""Our own repository beside the agent's: what the agent does to `.git` can neither trick nor lose anything of ours.
+
+The agent may change its repository's configuration, hooks and objects, or delete it. So everything that matters is read
+from here: where the work started, what the files are like at the end, and the one commit that is made of it.
+"""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.worker.git import Git, Remote
+from bot.worker.process import Cancellation
+
+OWN_FOLDER = ".cf"  # our files inside the agent's workspace; never part of the work
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of a tree as git stores it."""
+
+    mode: str
+    blob: str
+    path: str
+
+
+def open_ledger(
+    workspace: Path, folder: Path, environ: Mapping[str, str], cancellation: Cancellation | None
+) -> tuple[Git, Remote]:
+    """Clone the workspace's repository (by hard links) and say where it came from. Raises GitFailed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    source = Git(workspace / ".git", environ, tree=workspace, cancellation=cancellation)
+    url = source.text("config", "--local", "--get", "remote.origin.url")
+    source.call("clone", "--quiet", "--bare", "--local", str(workspace / ".git"), str(folder), here=False)
+    ledger = Git(folder, environ, tree=workspace, cancellation=cancellation)
+    ledger.call("config", "--local", "--unset-all", "remote.origin.url", check=False)
+    # A clone takes branches only; what the checkout fetched beside them saves a download later.
+    ledger.call(
+        "fetch", "--quiet", "--no-tags", str(workspace / ".git"), "+refs/remotes/origin/*:refs/cf/origin/*"
+    )
+    exclude = folder / "info" / "exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.write_text(f"/{OWN_FOLDER}/\n", encoding="utf-8")
+    return ledger, Remote(url)
+
+
+def entries(git: Git, tree: str) -> dict[str, Entry]:
+    """Every file of a tree by path."""
+    found = {}
+    for line in git.fields("ls-tree", "-r", "-z", "--full-tree", tree):
+        facts, _, path = line.partition("\t")
+        mode, _, blob = facts.split(" ")
+        found[path] = Entry(mode, blob, path)
+    return found
+
+
+def snapshot(ledger: Git, start_tree: str) -> str:
+    """The tree that the working files make now: whatever the agent committed, staged or left lying about."""
+    ledger.call("read-tree", start_tree)
+    ledger.call("add", "--all")
+    if ledger.fields("ls-files", "-z", "--", OWN_FOLDER):  # a .gitignore can let it in in spite of us
+        ledger.call("rm", "--quiet", "--cached", "-r", "--", OWN_FOLDER)
+        if ledger.holds("cat-file", "-e", f"{start_tree}:{OWN_FOLDER}"):
+            ledger.call("read-tree", f"--prefix={OWN_FOLDER}/", f"{start_tree}:{OWN_FOLDER}")
+    return ledger.text("write-tree")
+
+
+def agents_own(ledger: Git, tree: str, before: str, start: str) -> str:
+    """The tree without what was there before the agent began: what set-up left and settings we replaced, unless it changed them."""
+    if ledger.text("rev-parse", f"{start}^{{tree}}") == before:
+        return tree
+    was, shown, now = entries(ledger, start), entries(ledger, before), entries(ledger, tree)
+    prepared = (path for path in sorted({*was, *shown}) if was.get(path) != shown.get(path))
+    return with_entries(
+        ledger, tree, {path: was.get(path) for path in prepared if now.get(path) == shown.get(path)}
+    )
+
+
+def with_entries(ledger: Git, tree: str, changes: Mapping[str, Entry | None]) -> str:
+    """The tree with these paths replaced, or removed where the value is None."""
+    if not changes:
+        return tree
+    ledger.call("read-tree", tree)
+    zero = "0" * 40
+    lines = [
+        f"{entry.mode} {entry.blob}\t{path}\0" if entry else f"0 {zero}\t{path}\0"
+        for path, entry in changes.items()
+    ]
+    ledger.call("update-index", "-z", "--index-info", given="".join(lines).encode("utf-8", "surrogateescape"))
+    return ledger.text("write-tree")

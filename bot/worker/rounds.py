@@ -1,0 +1,145 @@
+"""The agent at work: one start, or several where its gates fail here and it can mend what it did."""
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from bot.model.config import EngineConfig
+from bot.model.report import GateResult, Outcome, Question
+from bot.model.unit import Gate
+from bot.worker.context import write_feedback
+from bot.worker.engines import Brief, Engine
+from bot.worker.gates import Judged, Shop, all_passed, run_gates
+from bot.worker.livelog import LiveLog
+from bot.worker.ownfiles import OwnFiles, read_foreign
+from bot.worker.process import End, Ended, Limits, run
+from bot.worker.question import read_question
+
+STALL = timedelta(seconds=300)
+_SAME = 3  # the same failure so often in a row ends the corrections
+_SAID = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """How the agent's work ended. `outcome` is None when it may be a change that is to be verified."""
+
+    outcome: Outcome | None
+    reason: str = ""
+    question: Question | None = None
+    gates: tuple[GateResult, ...] = ()
+    rounds: int = 1
+    said: str = ""
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What the rounds need: the engine and its configuration, the agent's own shop, the gates to preview, and the bounds.
+
+    `settle` is called before gates run and gives the means to undo what they leave behind; it says whether there is a change.
+    """
+
+    engine: Engine
+    config: EngineConfig
+    shop: Shop
+    gate_shop: Shop
+    gates: Sequence[Gate]
+    corrections: int
+    timeout: timedelta
+    stall: timedelta | None
+    settle: Callable[[], Callable[[], None] | None]
+
+
+def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
+    """Start the agent, and again with what failed, until its gates pass here or the rounds are used up."""
+    until = time.monotonic() + bench.timeout.total_seconds()
+    failures: list[str] = []
+    log: list[str] = []
+    while True:
+        files.prepare_round()
+        ended = _start(bench, brief, timedelta(seconds=max(until - time.monotonic(), 0.1)))
+        log.append(bench.shop.redactor.text(ended.output))
+        tried = replace(_ended(bench, ended, files), rounds=len(log), log="\n".join(log)[-2_000_000:])
+        if tried.outcome is not None or not bench.gates or bench.corrections == 0:
+            return tried
+        undo = bench.settle()
+        if undo is None:
+            return tried
+        judged = run_gates(bench.gates, bench.gate_shop)
+        undo()
+        results = tuple(item.result for item in judged)
+        if bench.shop.cancellation is not None and bench.shop.cancellation.reason:
+            return replace(
+                tried, outcome=Outcome.CANCELLED, reason=bench.shop.cancellation.reason, gates=results
+            )
+        tried = replace(tried, gates=results)
+        if all_passed(results):
+            return tried
+        failures.append(_fingerprint(judged))
+        if failures[-_SAME:] == [failures[-1]] * _SAME:
+            return replace(
+                tried, outcome=Outcome.FAILED, reason=f"the same failure {_SAME} times: {_names(results)}"
+            )
+        if len(failures) > bench.corrections or not bench.engine.can_continue:
+            return replace(
+                tried,
+                outcome=Outcome.FAILED,
+                reason=f"still failing after {len(log)} rounds: {_names(results)}",
+            )
+        failed = [(item.result.name, item.output) for item in judged if item.result.tail]
+        files.feedback.write_text(write_feedback(failed), encoding="utf-8")
+        brief = replace(brief, feedback=files.feedback)
+
+
+def _start(bench: Bench, brief: Brief, wall: timedelta) -> Ended:
+    with LiveLog(bench.shop.write, bench.shop.redactor, bench.shop.prefix) as live:
+        return run(
+            bench.engine.command(brief, bench.config),
+            folder=bench.shop.folder,
+            environment={**bench.shop.environment, **bench.engine.environment(brief, bench.config)},
+            limits=Limits(wall=wall, stall=bench.stall),
+            cancellation=bench.shop.cancellation,
+            live=live.feed,
+        )
+
+
+def _ended(bench: Bench, ended: Ended, files: OwnFiles) -> Tried:
+    redact = bench.shop.redactor.text
+    said = redact(read_foreign(files.summary)).strip()[:_SAID] or redact(ended.output).strip()[-_SAID:]
+    question = read_question(redact(read_foreign(files.question)))
+    if ended.how is End.CANCELLED:
+        assert bench.shop.cancellation is not None
+        return Tried(Outcome.CANCELLED, bench.shop.cancellation.reason, said=said)
+    if ended.how is End.TIMEOUT:
+        return Tried(
+            Outcome.TIMEOUT, f"the agent was still at work after {_minutes(bench.timeout)}", said=said
+        )
+    if ended.how is End.STALLED:
+        return Tried(
+            Outcome.STALLED,
+            "the agent did nothing any more: no output, no processor time, no file change",
+            said=said,
+        )
+    if question is not None:
+        return Tried(Outcome.BLOCKED, "the agent asks a question", question, said=said)
+    verdict = bench.engine.verdict(ended)
+    return Tried(verdict.outcome, verdict.reason, said=said)
+
+
+def _minutes(span: timedelta) -> str:
+    seconds = span.total_seconds()
+    return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"
+
+
+def _names(results: Sequence[GateResult]) -> str:
+    return ", ".join(result.name for result in results if result.tail)
+
+
+def _fingerprint(judged: Sequence[Judged]) -> str:
+    """The failures without what differs from one run to the next: numbers and addresses."""
+    told = "\n".join(f"{item.result.name}\n{item.output}" for item in judged if item.result.tail)
+    return hashlib.sha256(re.sub(r"0x[0-9a-fA-F]+|[0-9]+", "0", told).encode()).hexdigest()

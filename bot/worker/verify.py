@@ -1,0 +1,106 @@
+"""`cf verify`, one leg of the verify matrix: the gates on a clean machine, on exactly the commit that would be published."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.github.port import Reader
+from bot.model.config import Config
+from bot.model.errors import UsageError
+from bot.model.report import GateResult, GateStatus
+from bot.model.unit import Gate, VerifyLeg
+from bot.notation.codec import Unreadable, dump, load
+from bot.notation.config import read_config
+from bot.worker.artifact import find_bundle, read_bundle
+from bot.worker.environment import gate_environment
+from bot.worker.gates import Judged, Shop, all_passed, run_gates, run_setup
+from bot.worker.git import Git, GitFailed, Remote
+from bot.worker.place import Place
+from bot.worker.process import Cancellation
+from bot.worker.redact import Redactor
+from bot.worker.settings import clean_workspace
+
+RESULT_FILE = "verify.json"
+
+
+@dataclass(frozen=True, slots=True)
+class LegResult:
+    """What one leg found on the commit `head`."""
+
+    leg: str
+    head: str
+    gates: tuple[GateResult, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return all_passed(self.gates)
+
+
+def verify(
+    github: Reader, place: Place, leg: VerifyLeg, cancellation: Cancellation, write: Callable[[str], object]
+) -> LegResult:
+    """Run the leg's gates and keep what they said. Raises UsageError, GitFailed, or what reading the configuration raises."""
+    config = read_config(github.file(place.unit.config_blob), place.unit.config_blob)
+    git = Git(place.workspace / ".git", place.environ, tree=place.workspace, cancellation=cancellation)
+    head = take_commit(git, place)
+    clean_workspace(git, head)
+    redactor = Redactor(place.secrets)
+    shop = Shop(
+        place.workspace,
+        gate_environment(place.environ),
+        redactor,
+        write,
+        f"[#{place.key.task}] ",
+        cancellation,
+    )
+    if trouble := run_setup(config.setup, shop):
+        judged: Sequence[Judged] = [Judged(GateResult("set-up", GateStatus.ERROR, tail=trouble), trouble)]
+    else:
+        judged = run_gates(_gates_of(config, leg), shop)
+    result = LegResult(leg.name, head, tuple(item.result for item in judged))
+    _keep(place.verify_out, result, judged)
+    return result
+
+
+def take_commit(git: Git, place: Place) -> str:
+    """The commit of the kept work, with whatever it stands on. Raises GitFailed."""
+    bundle = find_bundle(place.out, str(place.key))
+    if bundle is None:
+        raise GitFailed(f"the kept work of {place.key} holds no commit")
+    return take_bundle(git, place, bundle)
+
+
+def take_bundle(git: Git, place: Place, bundle: Path) -> str:
+    """Read a bundle; branches that the checkout did not bring along, but the bundle stands on, are fetched first."""
+    if not git.holds("bundle", "verify", "--quiet", str(bundle)):
+        remote = Remote(git.text("config", "--local", "--get", "remote.origin.url"), place.token)
+        git.fetch(remote, "+refs/heads/*:refs/cf/heads/*")
+    return read_bundle(git, bundle)
+
+
+def read_results(folder: Path) -> tuple[LegResult, ...]:
+    """Every leg's results that came along, by file name; unreadable ones are left out, they decide nothing."""
+    found = []
+    for file in sorted(folder.rglob(RESULT_FILE)) if folder.is_dir() else ():
+        try:
+            found.append(load(file.read_bytes(), LegResult))
+        except (Unreadable, OSError):
+            continue
+    return tuple(found)
+
+
+def _gates_of(config: Config, leg: VerifyLeg) -> tuple[Gate, ...]:
+    known = {gate.name: gate for gate in config.gates}
+    missing = [name for name in leg.gates if name not in known]
+    if missing or not leg.gates:
+        raise UsageError(
+            f"the leg {leg.name!r} names no gate of the configuration: {', '.join(missing) or 'none at all'}"
+        )
+    return tuple(known[name] for name in leg.gates)
+
+
+def _keep(folder: Path, result: LegResult, judged: Sequence[Judged]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / RESULT_FILE).write_text(dump(result), encoding="utf-8")
+    for number, item in enumerate(judged, 1):
+        (folder / f"gate-{number}.log").write_text(f"{item.result.name}\n\n{item.output}", encoding="utf-8")

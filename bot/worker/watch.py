@@ -1,0 +1,47 @@
+"""A leg whose run it shares with others cannot be cancelled alone, so it looks after its own issue and ends itself."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from bot.github.port import Reader
+from bot.model.errors import BotError
+from bot.worker.claim import read_own_record, still_wanted
+from bot.worker.place import Place
+from bot.worker.process import Cancellation
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def watching(github: Reader, place: Place, cancellation: Cancellation, interval: timedelta) -> Iterator[None]:
+    """Ask for the end of this job as soon as its task is not wanted any more. An interval of 0 never looks."""
+    if not interval:
+        yield
+        return
+    done = threading.Event()
+    thread = threading.Thread(
+        target=_watch, args=(github, place, cancellation, interval.total_seconds(), done), daemon=True
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+def _watch(
+    github: Reader, place: Place, cancellation: Cancellation, interval: float, done: threading.Event
+) -> None:
+    while not done.wait(interval) and not cancellation.reason:
+        try:
+            refusal = still_wanted(
+                github.issue(place.key.task), read_own_record(github, place.unit), place.key
+            )
+        except BotError as error:
+            log.warning("could not look after the issue", extra={"task": place.key.task, "error": str(error)})
+            continue
+        if refusal is not None and not done.is_set():
+            cancellation.request(refusal.reason)

@@ -1,0 +1,321 @@
+"""`cf work`, the agent's job: claim check, start, agent, hand-over. Whatever happens, it ends with a report."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from shutil import rmtree
+
+from bot.github.port import Reader
+from bot.model.config import Config, EngineConfig
+from bot.model.errors import BotError
+from bot.model.issue import Comment
+from bot.model.report import Outcome, Report
+from bot.model.unit import Gate
+from bot.notation.config import read_config
+from bot.notation.keys import branch_of
+from bot.worker.artifact import WorkGone, download_earlier, read_bundle, save_report
+from bot.worker.checks import limits_of
+from bot.worker.claim import Claim, Refusal, judge_claim, may_order, read_claim
+from bot.worker.context import Context, write_prompt
+from bot.worker.engines import Brief, engine
+from bot.worker.environment import agent_environment, gate_environment
+from bot.worker.gates import Shop, run_setup
+from bot.worker.git import Git, GitCancelled, GitFailed, Remote
+from bot.worker.handover import Change, fetch_branch, hand_over, look_again, squash
+from bot.worker.history import Start, choose_start, is_ours
+from bot.worker.ledger import open_ledger, snapshot
+from bot.worker.ownfiles import OwnFiles
+from bot.worker.place import Place
+from bot.worker.process import Cancellation
+from bot.worker.redact import Redactor
+from bot.worker.rounds import STALL, Bench, Tried, work_in_rounds
+from bot.worker.settings import clean_repository, clean_workspace, restore_settings
+from bot.worker.watch import watching
+
+log = logging.getLogger(__name__)
+
+GOOD = frozenset({Outcome.UNVERIFIED, Outcome.BLOCKED, Outcome.NO_CHANGES, Outcome.HELD})
+"""Outcomes of the agent's job that are data: the job is green, and the jobs after it decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What the job ends with. `verify` says that there is a change whose gates are to be run."""
+
+    report: Report
+    verify: bool = False
+
+
+def work(
+    github: Reader,
+    place: Place,
+    cancellation: Cancellation,
+    write: Callable[[str], object],
+    stall: timedelta = STALL,
+) -> Worked:
+    """Do the agent's job. Raises UsageError if the configuration is wrong; every other end is a report, saved in `place.out`.
+
+    A report is on disk from the first moment a reason is known, since a cancelled job has only seconds.
+    """
+    began = time.monotonic()
+    rmtree(place.out, ignore_errors=True)
+    place.out.mkdir(parents=True)
+    job = _Job(github, place, cancellation, write, stall)
+    try:
+        worked = job.run()
+    except GitCancelled:
+        worked = Worked(job.report(Outcome.CANCELLED, cancellation.reason))
+    except (BotError, OSError) as error:
+        if isinstance(error, BotError) and error.exit_code == 2:
+            save_report(place.out, job.report(Outcome.INFRA, str(error)))
+            raise
+        if cancellation.reason:
+            worked = Worked(job.report(Outcome.CANCELLED, cancellation.reason))
+        else:
+            worked = Worked(job.report(Outcome.INFRA, job.redactor.text(str(error))))
+    report = replace(worked.report, minutes=round((time.monotonic() - began) / 60, 2))
+    save_report(place.out, report)
+    return replace(worked, report=report)
+
+
+class _Job:
+    """The steps of one agent's job, in order; what one step learns, the next ones use."""
+
+    def __init__(
+        self,
+        github: Reader,
+        place: Place,
+        cancellation: Cancellation,
+        write: Callable[[str], object],
+        stall: timedelta,
+    ) -> None:
+        self._github = github
+        self._place = place
+        self._cancellation = cancellation
+        self._write = write
+        self._stall = stall
+        self.redactor = Redactor(place.secrets)
+
+    def report(self, outcome: Outcome, reason: str, **more: object) -> Report:
+        base = Report(
+            str(self._place.key), self._place.key.task, outcome, reason, run_attempt=self._place.run_attempt
+        )
+        return replace(base, engine=self._place.unit.engine, **more)  # type: ignore[arg-type]
+
+    def run(self) -> Worked:
+        config = read_config(self._github.file(self._place.unit.config_blob), self._place.unit.config_blob)
+        facts = read_claim(self._github, self._place, config)
+        claim = judge_claim(facts)
+        if isinstance(claim, Refusal):
+            return Worked(self.report(Outcome.REFUSED, claim.reason))
+        alone = facts.legs <= 1
+        with watching(
+            self._github,
+            self._place,
+            self._cancellation,
+            timedelta(0) if alone else config.reconcile_interval,
+        ):
+            return self._work(config, claim)
+
+    def _work(self, config: Config, claim: Claim) -> Worked:
+        place = self._place
+        home = _empty(place.temp / "cf-home")
+        ledger, remote = open_ledger(
+            place.workspace, place.temp / "cf-ledger.git", place.environ, self._cancellation
+        )
+        remote = replace(remote, token=place.token)
+        start, earlier = self._start(ledger, remote, claim)
+        self._prepare(ledger, start)
+        files = OwnFiles(place.workspace)
+        files.prepare()
+        gate_shop = self._shop({**gate_environment(place.environ), "HOME": str(home)})
+        if trouble := run_setup(config.setup, gate_shop):
+            if self._cancellation.reason:
+                return Worked(self.report(Outcome.CANCELLED, self._cancellation.reason))
+            return Worked(self.report(Outcome.INFRA, trouble))
+        before = snapshot(ledger, start.point)  # what set-up leaves lying about is not the agent's work
+        gates = _named_gates(config, place)
+        context = Context(
+            place.key,
+            claim.issue,
+            claim.record,
+            self._comments(config, claim),
+            gates,
+            start.source,
+            start.notes,
+            earlier,
+        )
+        files.prompt.write_text(self.redactor.text(write_prompt(context)), encoding="utf-8")
+        bench = Bench(
+            engine=engine(place.unit.engine),
+            config=config.engines.get(place.unit.engine, EngineConfig()),
+            shop=self._shop(agent_environment(place.environ, home)),
+            gate_shop=gate_shop,
+            gates=[gate for gate in gates if set(gate.os) & set(place.unit.runner)],
+            corrections=config.corrections,
+            timeout=timedelta(minutes=place.unit.timeout_minutes),
+            stall=self._stall or None,
+            settle=lambda: _settle(ledger, start, before),
+        )
+        tried = work_in_rounds(bench, self._brief(files), files)
+        return self._finish(config, ledger, remote, start, before, tried)
+
+    def _start(self, ledger: Git, remote: Remote, claim: Claim) -> tuple[Start, Report | None]:
+        place = self._place
+        base = Git(place.workspace / ".git", place.environ, cancellation=self._cancellation).text(
+            "rev-parse", "HEAD^{commit}"
+        )
+        branch = branch_of(place.key)
+        head = fetch_branch(ledger, remote, branch)
+        ours = head is not None and is_ours(ledger, head, base, claim.record, claim.issue, branch)
+        earlier, report, note = self._earlier(ledger)
+        start = choose_start(ledger, place.key, base, head, ours=ours, earlier=earlier)
+        return (replace(start, notes=(*start.notes, note)) if note else start), report
+
+    def _earlier(self, ledger: Git) -> tuple[str | None, Report | None, str]:
+        """The commit of kept work, the last report about it, and what could not be had."""
+        if not self._place.unit.earlier:
+            return None, None, ""
+        folder = _empty(self._place.temp / "cf-earlier")
+        try:
+            bundle, worked, published = download_earlier(self._github, self._place.unit.earlier, folder)
+            commit = read_bundle(ledger, bundle) if bundle is not None else None
+        except (WorkGone, GitFailed) as error:
+            return None, None, str(error).rstrip(".")
+        return commit, published or worked, ""
+
+    def _prepare(self, ledger: Git, start: Start) -> None:
+        """The agent's workspace: a clean branch at the start, the default branch's agent settings, no hooks or credentials."""
+        place = self._place
+        workspace = Git(
+            place.workspace / ".git", place.environ, tree=place.workspace, cancellation=self._cancellation
+        )
+        clean_repository(workspace)
+        ledger.call("update-ref", "refs/cf/start", start.point)
+        workspace.call("fetch", "--quiet", "--no-tags", str(ledger.folder), "+refs/cf/start:refs/cf/start")
+        clean_workspace(workspace, start.point)
+        workspace.call("checkout", "--quiet", "-B", start.branch)
+        restore_settings(ledger, start.point, start.base, place.workspace)
+
+    def _shop(self, environment: Mapping[str, str]) -> Shop:
+        prefix = f"[#{self._place.key.task}] "
+        return Shop(
+            self._place.workspace, environment, self.redactor, self._write, prefix, self._cancellation
+        )
+
+    def _comments(self, config: Config, claim: Claim) -> list[Comment]:
+        """Comments of authorised people on the issue; nobody else's reach a prompt, a file or the environment."""
+        ours = {*self._place.unit.accounts}
+        allowed: dict[int, bool] = {}
+        kept = []
+        for comment in claim.issue.comments:
+            author = comment.author
+            if author.id not in allowed:
+                allowed[author.id] = author.id not in ours and may_order(self._github, author, config)
+            if allowed[author.id]:
+                kept.append(comment)
+        return kept
+
+    def _brief(self, files: OwnFiles) -> Brief:
+        place = self._place
+        return Brief(
+            workspace=place.workspace,
+            prompt=files.prompt,
+            question=files.question,
+            summary=files.summary,
+            key=str(place.key),
+            task=place.key.task,
+            attempt=place.key.number,
+            model_key=place.model_key,
+        )
+
+    def _finish(
+        self, config: Config, ledger: Git, remote: Remote, start: Start, before: str, tried: Tried
+    ) -> Worked:
+        place = self._place
+        words = self.report(
+            tried.outcome or Outcome.UNVERIFIED,
+            tried.reason,
+            message=tried.said,
+            question=tried.question,
+            gates=tried.gates,
+            rounds=tried.rounds,
+            base=start.base,
+            branch=start.branch,
+        )
+        save_report(place.out, words)
+        (place.out / "agent.log").write_text(tried.log, encoding="utf-8")
+        if tried.outcome is Outcome.CANCELLED:
+            ledger = Git(
+                ledger.folder, place.environ, tree=place.workspace
+            )  # the last seconds are for keeping the work
+        try:
+            change = self._keep(config, ledger, remote, start, before, fresh=tried.outcome is None)
+        except (GitFailed, OSError) as error:
+            lost = f"the work cannot be collected: {self.redactor.text(str(error))}"
+            reason = f"{tried.reason}; {lost}" if tried.reason else lost
+            return Worked(replace(words, outcome=tried.outcome or Outcome.FAILED, reason=reason))
+        if change is None:
+            return Worked(replace(words, outcome=tried.outcome or Outcome.NO_CHANGES))
+        return self._judged(words, tried, change)
+
+    def _keep(
+        self, config: Config, ledger: Git, remote: Remote, start: Start, before: str, *, fresh: bool
+    ) -> Change | None:
+        commit = squash(ledger, self._place.key, start, snapshot(ledger, start.point), before)
+        if commit is None:
+            return None
+        if fresh:
+            start, commit = look_again(
+                ledger, remote, self._place.key, start, commit, self._place.default_branch
+            )
+        limits = limits_of(config)
+        return hand_over(
+            ledger, start, commit, limits, self.redactor, self._place.unit.exceptions, self._place.out
+        )
+
+    def _judged(self, words: Report, tried: Tried, change: Change) -> Worked:
+        findings = change.findings
+        kept = replace(
+            words,
+            head="" if findings.secret else change.commit,
+            base=change.start.base,
+            branch=change.start.branch,
+            files_changed=len(change.files),
+        )
+        notes = "; ".join(change.start.notes)
+        if tried.outcome is not None:
+            return Worked(kept)
+        if findings:
+            held = replace(kept, outcome=Outcome.HELD, reason=findings.words())
+            return Worked(held, verify=not findings.secret and not findings.refused)
+        return Worked(replace(kept, reason=notes), verify=True)
+
+
+def _settle(ledger: Git, start: Start, before: str) -> Callable[[], None] | None:
+    """Remember the files as they are; None if the agent changed nothing. The result puts them back to that."""
+    tree = snapshot(ledger, start.point)
+    if tree == before and not start.carries:
+        return None
+
+    def undo() -> None:
+        ledger.call("read-tree", tree)
+        ledger.call("checkout-index", "--force", "--all")
+        ledger.call("clean", "--quiet", "-fd", check=False)
+
+    return undo
+
+
+def _named_gates(config: Config, place: Place) -> list[Gate]:
+    """The gates that will really run: those that the conductor named."""
+    named = {name for leg in place.unit.verify for name in leg.gates}
+    return [gate for gate in config.gates if gate.name in named]
+
+
+def _empty(folder: Path) -> Path:
+    rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder

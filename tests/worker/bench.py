@@ -1,0 +1,244 @@
+"""A bare repository, the make-believe GitHub over it, and one task whose jobs can be run one after the other."""
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+
+from bot.model.record import Approval, Attempt, Record
+from bot.model.report import Outcome, Report
+from bot.model.run import Job
+from bot.model.status import Status
+from bot.model.unit import Kind, Unit, VerifyLeg
+from bot.notation.config import read_config
+from bot.notation.digests import text_digest
+from bot.notation.records import write_record
+from bot.notation.reports import report_name, work_name
+from bot.notation.units import write_units
+from bot.sandbox.world.accounts import BOT
+from bot.sandbox.world.bare_git import BareGit
+from bot.sandbox.world.world import MINIMAL, World
+from bot.worker.artifact import find_report, save_report
+from bot.worker.place import Place, read_leg, read_place
+from bot.worker.process import Cancellation
+from bot.worker.publish import publish
+from bot.worker.verify import LegResult, verify
+from bot.worker.work import Worked, work
+
+STUB = Path(__file__).with_name("stub_agent.py")
+GATE = "gates: [{name: tests, run: 'test -e feature.py || { echo expected feature; exit 1; }'}]"
+KEY = "sk-test-AbC0123456789xyzXYZ"
+TOKEN = "tok-0123456789abcdefghij"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=Pat", "-c", "user.email=pat@example.com", "-c", "init.defaultBranch=main"]
+    done = subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def config_text(*modes: str, more: str = GATE) -> str:
+    line = " ".join([sys.executable, str(STUB), *modes])
+    return f"version: 1\nengine: command\ncorrections: 0\nengines: {{command: {{args: '{line}'}}}}\n{more}\n"
+
+
+class Bench:
+    """`modes` are what the agent does. The issue is #1, labelled and approved by the maintainer."""
+
+    def __init__(
+        self, folder: Path, *modes: str, config: str | None = None, body: str = "Please.", files: dict[str, str] | None = None
+    ) -> None:
+        self.folder = folder
+        self.origin = folder / "origin.git"
+        self.git = BareGit.create(self.origin)
+        self.desk = folder / "desk"
+        git(folder, "clone", "-q", str(self.origin), str(self.desk))
+        text = config if config is not None else config_text(*modes)
+        self.commit("main", {**MINIMAL, ".github/cf.yml": text, ".gitignore": "__pycache__/\n", **(files or {})})
+        self.world = World("acme/shop", git=self.git)
+        self.github = self.world.github()
+        self.task = self.world.open_issue("Add login", body, labels=("cf:ready",))
+        self.comment = 0
+        self.record = Record(self.task)
+        self.run_id = 0
+        self.unit = self.claim(1)
+
+    # ------------------------------------------------------------------ people
+
+    def commit(self, branch: str, files: dict[str, str | None], message: str = "work") -> str:
+        """A person pushes a commit."""
+        if self.git.head(branch):
+            git(self.desk, "fetch", "-q", "origin")
+            git(self.desk, "checkout", "-q", "-B", branch, f"origin/{branch}")
+        else:
+            git(self.desk, "checkout", "-q", "-B", branch)
+        for path, text in files.items():
+            place = self.desk / path
+            if text is None:
+                place.unlink()
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+        git(self.desk, "add", "-A", "-f")
+        git(self.desk, "commit", "-qm", message)
+        git(self.desk, "push", "-q", "origin", f"HEAD:refs/heads/{branch}")
+        return git(self.desk, "rev-parse", "HEAD")
+
+    # ------------------------------------------------------------------ the conductor's part
+
+    def claim(self, number: int, kind: Kind = Kind.CODE, *, earlier: str = "", exceptions: tuple[str, ...] = ()) -> Unit:
+        """The conductor claims an attempt and dispatches its run."""
+        issue = self.github.issue(self.task)
+        digest = text_digest(issue.title, issue.body)
+        now = self.world.now
+        approval = self.record.approval or Approval("maintainer", now, digest)
+        attempt = Attempt(number, kind, now, Status.READY, digest)
+        self.write(replace(self.record, attempts=(*self.record.attempts, attempt), approval=approval))
+        blob = git(self.origin, "rev-parse", "main:.github/cf.yml")
+        config = read_config(self.github.file(blob), blob)
+        gates = tuple(gate.name for gate in config.gates)
+        self.unit = Unit(
+            kind=kind,
+            tasks=(self.task,),
+            keys=(f"cf-{self.task}-{number}",),
+            comments=(self.comment,),
+            accounts=(BOT.id,),
+            config_blob=blob,
+            engine="command",
+            runner=("ubuntu-latest",),
+            verify=(VerifyLeg("ubuntu-latest", "ubuntu-latest", gates),) if gates else (),
+            earlier=earlier,
+            exceptions=exceptions,
+        )
+        self.run_id = self.github.dispatch("cf-worker.yml", "main", {"units": "[]", "keys": self.key})
+        return self.unit
+
+    @property
+    def key(self) -> str:
+        return self.unit.keys[0]
+
+    def write(self, record: Record) -> None:
+        self.record = record
+        text = f"status\n{write_record(record)}"
+        if self.comment:
+            self.world.edit_comment(self.comment, text, by=BOT)
+        else:
+            self.comment = self.world.comment(self.task, text, by=BOT)
+
+    def end(self, report: Report) -> str:
+        """The conductor takes the report in; the result names the kept work."""
+        *before, live = self.record.attempts
+        done = replace(live, outcome=report.outcome, ended_at=self.world.now, head=report.head, pull=report.pull)
+        self.write(replace(self.record, attempts=(*before, done), head=report.head or self.record.head, pull=report.pull))
+        self.world.wait(timedelta(minutes=1))
+        return f"{self.run_id}/{self.key}"
+
+    # ------------------------------------------------------------------ the jobs
+
+    def environ(self, job: str = "agent", **more: str) -> dict[str, str]:
+        """A job's machine: a fresh clone, folders of its own, and what the workflow puts into the environment."""
+        room = self.folder / f"{job}-{self.key}"
+        shutil.rmtree(room, ignore_errors=True)
+        room.mkdir()
+        git(room, "clone", "-q", str(self.origin), str(room / "shop"))
+        unit = msgspec.json.decode(write_units([self.unit]))[0]
+        return {
+            **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
+            "CF_UNIT": msgspec.json.encode(unit).decode(),
+            "CF_OUT": str(room / "cf-work"),
+            "CF_OUT_VERIFY": str(room / "cf-verify"),
+            "CF_OUT_REPORT": str(room / "cf-report"),
+            "CF_MODEL_KEY": KEY if job == "agent" else "",
+            "CF_STATE_KEY": "state-key-0123456789" if job == "publish" else "",
+            "GITHUB_TOKEN": TOKEN,
+            "ACTIONS_RUNTIME_TOKEN": "runtime-0123456789",
+            "GITHUB_REPOSITORY": "acme/shop",
+            "GITHUB_REF_NAME": "main",
+            "GITHUB_RUN_ID": str(self.run_id),
+            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_WORKSPACE": str(room / "shop"),
+            "GITHUB_OUTPUT": str(room / "output"),
+            "RUNNER_TEMP": str(room),
+            **more,
+        }
+
+    def work(self, *, stall: float = 300, cancellation: Cancellation | None = None, **environ: str) -> Worked:
+        """The agent's job; its artifact is kept by the run."""
+        place = read_place(self.environ("agent", **environ))
+        self.shown: list[str] = []
+        self.place: Place = place
+        worked = work(self.github, place, cancellation or Cancellation(), self.shown.append, timedelta(seconds=stall))
+        self._keep(work_name(self.key), place.out)
+        return worked
+
+    def verify(self) -> LegResult:
+        environ = self.environ("verify", CF_LEG=msgspec.json.encode(self.unit.verify[0]).decode())
+        place = read_place(environ)
+        self._download(work_name(self.key), place.out)
+        self.shown = []
+        result = verify(self.github, place, read_leg(environ), Cancellation(), self.shown.append)
+        shutil.copytree(place.verify_out, self.folder / f"results-{self.key}", dirs_exist_ok=True)
+        return result
+
+    def publish(self, agent: str = "success", verify: str | None = None, **environ: str) -> Report:
+        """The publish job; `verify` is the verify job's result, by default what it would be."""
+        result = verify or ("success" if self.unit.verify else "skipped")
+        now = self.world.now
+        name = f"#{self.task} / publish"
+        self.world.put_job(self.run_id, Job(0, self.run_id, name, "in_progress", None, now, None))
+        place = read_place(self.environ("publish", CF_AGENT_RESULT=agent, CF_VERIFY_RESULT=result, **environ))
+        if self.unit.kind is not Kind.PUBLISH:
+            self._download(work_name(self.key), place.out)
+        if (results := self.folder / f"results-{self.key}").is_dir():
+            shutil.copytree(results, place.verify_out / f"cf-verify-{self.key}-0")
+        self.published = place
+        report = publish(self.github, place)
+        save_report(place.report_out, report)
+        self._keep(report_name(self.key), place.report_out)
+        assert find_report(place.report_out, self.key) == report
+        return report
+
+    def through(self) -> Report:
+        """All three jobs, as the workflow orders them."""
+        worked = self.work()
+        if worked.report.outcome not in (Outcome.UNVERIFIED, Outcome.HELD):
+            return self.publish("success", "skipped")
+        result = ("success" if self.verify().passed else "failure") if worked.verify and self.unit.verify else "skipped"
+        return self.publish("success", result)
+
+    # ------------------------------------------------------------------ what to look at
+
+    def files(self, commit: str) -> set[str]:
+        """The paths that a commit changes against its first parent."""
+        return set(git(self.origin, "diff", "--name-only", f"{commit}^", commit).splitlines())
+
+    def text(self, commit: str, path: str) -> str:
+        return git(self.origin, "show", f"{commit}:{path}")
+
+    def kept_text(self) -> str:
+        """Every byte that the agent's job has kept and shown, loosely as text."""
+        data = b"".join(path.read_bytes() for path in self.place.out.rglob("*") if path.is_file())
+        return data.decode("utf-8", "replace") + "".join(self.shown)
+
+    def _keep(self, name: str, folder: Path) -> None:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            for path in sorted(folder.rglob("*")):
+                archive.write(path, path.relative_to(folder))
+        for known in self.github.artifacts(self.run_id):
+            if known.name == name:
+                self.world.expire_artifact(known.id)
+        self.world.add_artifact(self.run_id, name, buffer.getvalue())
+
+    def _download(self, name: str, folder: Path) -> None:
+        for artifact in self.github.artifacts(self.run_id):
+            if artifact.name == name and not artifact.expired:
+                with zipfile.ZipFile(io.BytesIO(self.github.download(artifact.id))) as archive:
+                    archive.extractall(folder)

@@ -1,0 +1,163 @@
+"""An agent for tests: one mode a word, done in order. It stands where a real coding agent would."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+
+def edit() -> None:
+    Path("feature.py").write_text(f"attempt = {os.environ['CF_ATTEMPT']}\n", encoding="utf-8")
+
+
+def commit() -> None:
+    edit()
+    identity = ["-c", "user.name=agent", "-c", "user.email=agent@example.com"]
+    subprocess.run(["git", "add", "-A"], check=True)
+    subprocess.run(["git", *identity, "commit", "-qm", "Closes #21, fixes #22"], check=True)
+
+
+def again() -> None:
+    """Wrong at first; right once told what failed."""
+    feedback = os.environ.get("CF_FEEDBACK_FILE")
+    told = feedback is not None and "expected good" in Path(feedback).read_text(encoding="utf-8")
+    Path("state.txt").write_text("good\n" if told else "bad\n", encoding="utf-8")
+
+
+def bad() -> None:
+    Path("state.txt").write_text("bad\n", encoding="utf-8")
+
+
+def ask() -> None:
+    text = "Which database?\n\nA. SQLite\nB. PostgreSQL\n\nTried: both.\n"
+    Path(os.environ["CF_QUESTION_FILE"]).write_text(text, encoding="utf-8")
+
+
+def say() -> None:
+    text = "Done. Closes #21 and fixes acme/other#4, thanks @octocat <!-- cf:record 1 {} -->"
+    Path(os.environ["CF_SUMMARY_FILE"]).write_text(text, encoding="utf-8")
+
+
+def leak() -> None:
+    key = os.environ["CF_MODEL_KEY"]
+    print(f"key {key}")
+    print(f"halves {key[:9]}\n{key[9:]}")
+    Path(os.environ["CF_SUMMARY_FILE"]).write_text(f"used {key}", encoding="utf-8")
+
+
+def leak_file() -> None:
+    Path("settings.ini").write_text(f"key = {os.environ['CF_MODEL_KEY']}\n", encoding="utf-8")
+
+
+def leak_base64() -> None:
+    import base64
+
+    data = base64.b64encode(f"key={os.environ['CF_MODEL_KEY']}".encode()).decode()
+    Path("data.txt").write_text(f"{data[:20]}\n{data[20:]}\n", encoding="utf-8")
+
+
+def workflow() -> None:
+    edit()
+    place = Path(".github/workflows/ci.yml")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("on: push\n", encoding="utf-8")
+
+
+def link() -> None:
+    Path("outside").symlink_to("../../etc/passwd")
+
+
+def nested() -> None:
+    subprocess.run(["git", "init", "-q", "inner"], check=True)
+    Path("inner/file.txt").write_text("x\n", encoding="utf-8")
+    identity = ["-c", "user.name=agent", "-c", "user.email=agent@example.com"]
+    subprocess.run(["git", "-C", "inner", "add", "-A"], check=True)
+    subprocess.run(["git", "-C", "inner", *identity, "commit", "-qm", "inner"], check=True)
+
+
+def sabotage() -> None:
+    """Settings of the agent's own that would run programs in whoever uses this repository next."""
+    edit()
+    hook = Path(".git/hooks/pre-commit")
+    hook.parent.mkdir(exist_ok=True)
+    for file, text in ((hook, "#!/bin/sh\ntouch pwned\n"), (Path(".gitattributes"), "*.py filter=evil\n")):
+        file.write_text(text, encoding="utf-8")
+        file.chmod(0o755)
+    for name in ("core.fsmonitor", "filter.evil.clean", "core.sshCommand", "diff.external"):
+        subprocess.run(["git", "config", name, "touch pwned; cat"], check=True)
+
+
+def destroy() -> None:
+    import shutil
+
+    edit()
+    shutil.rmtree(".git")
+
+
+def look() -> None:
+    """What the agent can see, as its work."""
+    text = "\n".join(f"{name}={value}" for name, value in sorted(os.environ.items()))
+    Path("seen.txt").write_text(text, encoding="utf-8")
+    Path("prompt.txt").write_text(Path(os.environ["CF_PROMPT_FILE"]).read_text(encoding="utf-8"), encoding="utf-8")
+    Path("settings.txt").write_text(
+        "\n".join(str(path) for path in sorted(Path().rglob("*")) if ".git" not in path.parts), encoding="utf-8"
+    )
+
+
+def hang() -> None:
+    time.sleep(600)
+
+
+def stubborn() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print("stubborn", flush=True)
+    time.sleep(600)
+
+
+def fork() -> None:
+    """A child in a session of its own, whose child has another one."""
+    inner = "import subprocess, sys; subprocess.Popen(['sleep', '600'], start_new_session=True)"
+    subprocess.Popen([sys.executable, "-c", f"{inner}; import time; time.sleep(600)"], start_new_session=True)
+    print("forked", flush=True)
+
+
+def hold() -> None:
+    """A child that keeps our standard output."""
+    print("ok", flush=True)
+    subprocess.Popen(["sleep", "60"])
+
+
+def flood() -> None:
+    block = b"x" * 1_000_000
+    out = sys.stdout.buffer
+    for _ in range(250):
+        out.write(block[:-1] + b"\n")
+    for _ in range(50):
+        out.write(block)
+    out.write(b'\n{"result": "done"}\n')
+    out.flush()
+
+
+def command() -> None:
+    print("::error::not mine\n::set-output name=verify::true\n##[error]nor this", flush=True)
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def segv() -> None:
+    sys.exit(139)
+
+
+def fail() -> None:
+    print("I could not do it")
+    sys.exit(3)
+
+
+if __name__ == "__main__":
+    for mode in sys.argv[1:]:
+        globals()[mode]()
