@@ -13,6 +13,7 @@ from bot.github.session import Session
 from bot.github.snapshot import Snapshots
 from bot.github.wire import GithubkitWire
 from bot.model.change import Change, Written
+from bot.model.config import CONFIG_PATH
 from bot.model.errors import UsageError
 from bot.model.issue import Comment, Issue, NeedState, Pull
 from bot.model.ref import Ref
@@ -20,15 +21,16 @@ from bot.model.run import Artifact, Job, Run
 from bot.model.view import View
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
+_PATH = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
 _TOKEN = re.compile(r"[!-~]+")
 
 
 class Client:
     """GitHub, for one repository and one token. A context manager that closes its connections."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, config_path: str = CONFIG_PATH) -> None:
         self._session = session
-        self._snapshots = Snapshots(session)
+        self._snapshots = Snapshots(session, config_path)
         self._labels = write.Labels(session)
 
     def __enter__(self) -> Self:
@@ -54,6 +56,9 @@ class Client:
 
     def issues(self, numbers: Sequence[int]) -> Mapping[int, Issue]:
         return self._snapshots.issues(numbers)
+
+    def labelled(self, label: str, *, closed: bool = False) -> tuple[Issue, ...]:
+        return self._snapshots.labelled(label, closed=closed)
 
     def comments_since(self, since: datetime) -> tuple[Comment, ...]:
         return rest.comments_since(self._session, since)
@@ -127,6 +132,7 @@ class Client:
 def connect(environ: Mapping[str, str]) -> Client:
     """The client that GITHUB_TOKEN, GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_GRAPHQL_URL describe, as Actions sets them.
 
+    CF_CONFIG is the path of the configuration on the default branch, if it is not the usual one.
     Raises UsageError naming the variable that is missing or wrong; a token is never shown.
     """
     token = environ.get("GITHUB_TOKEN", "").strip()
@@ -141,7 +147,10 @@ def connect(environ: Mapping[str, str]) -> Client:
         raise UsageError(f"GITHUB_REPOSITORY must be OWNER/NAME and is {repository!r}")
     api_url = _url(environ, "GITHUB_API_URL", "https://api.github.com")
     graphql_url = _url(environ, "GITHUB_GRAPHQL_URL", _graphql_beside(api_url))
-    return Client(Session(GithubkitWire(token, api_url), repository, graphql_url))
+    config_path = environ.get("CF_CONFIG", "").strip() or CONFIG_PATH
+    if not _PATH.fullmatch(config_path) or ".." in config_path.split("/"):
+        raise UsageError(f"the configuration's path must be one inside the repository, like {CONFIG_PATH}, and is {config_path!r}")
+    return Client(Session(GithubkitWire(token, api_url), repository, graphql_url), config_path)
 
 
 def _url(environ: Mapping[str, str], name: str, default: str) -> str:

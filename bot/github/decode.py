@@ -233,9 +233,9 @@ def _events(node: Json, created: datetime) -> tuple[Event, ...]:
     }
     if node.get("lastEditedAt") and node.get("editor"):
         edits.add(Event(EventKind.EDITED, account(node["editor"]), time(node["lastEditedAt"])))
-    # The first entry of an edited body is its creation.
-    events += [edit for edit in edits if edit.at > created]
-    return tuple(sorted(events, key=lambda event: (event.at, event.kind, event.actor.id)))
+    # The first entry of an edited body is its creation. Within a second the timeline's own order counts.
+    events += sorted((edit for edit in edits if edit.at > created), key=lambda edit: (edit.at, edit.actor.id))
+    return tuple(sorted(events, key=lambda event: event.at))
 
 
 def _event(node: Json) -> Event:

@@ -6,8 +6,6 @@ Body editors are asked for a hundred at a time because the order of `userContent
 
 from collections.abc import Sequence
 
-from bot.model.config import CONFIG_PATH
-
 _WHO = """
 fragment Who on Actor {
   __typename
@@ -78,10 +76,10 @@ fragment PullAsIssue on PullRequest {
   labels(first: 100) { nodes { name } }
 }"""
 
-_FACTS = f"""
+_FACTS = """
     id nameWithOwner isPrivate isArchived hasIssuesEnabled
-    defaultBranchRef {{ name }}
-    config: object(expression: "HEAD:{CONFIG_PATH}") {{ ... on Blob {{ oid text isBinary isTruncated }} }}"""
+    defaultBranchRef { name }
+    config: object(expression: $config) { ... on Blob { oid text isBinary isTruncated } }"""
 
 _BY_CREATION = "orderBy: {field: CREATED_AT, direction: ASC}"
 _ONE = "{ ...Task ...Reviewed ...PullAsIssue }"
@@ -90,15 +88,17 @@ _ONE = "{ ...Task ...Reviewed ...PullAsIssue }"
 def view(
     lists: Sequence[str], numbers: Sequence[int], labels: int, *, facts: bool, since: bool, edges: bool
 ) -> str:
-    """One page of each of the `lists` (`open`, `closed`, `done`), the issues numbered, and with `facts` the rest of a view.
+    """One page of each of the `lists` (`open`, `own`, `closed`, `done`), the issues numbered, and with `facts` the rest of a view.
 
-    Variables: `owner`, `name`; per list its `labels`, `after` and `size` by prefix (`open_size`); `since` for `done`;
+    Variables: `owner`, `name`; with `facts` the `config` (as `HEAD:path`); per list its `labels`, `after` and `size` by prefix (`open_size`); `since` for `done`;
     `label_<i>` for each of the `labels`.
     """
     asked = [_list(name, since=since) for name in lists]
     asked += [f"    n{number}: issueOrPullRequest(number: {int(number)}) {_ONE}" for number in numbers]
     asked += [f"    label_{i}: label(name: $label_{i}) {{ id name }}" for i in range(labels)]
     declared = ["$owner: String!", "$name: String!"]
+    if facts:
+        declared.append("$config: String!")
     for name in lists:
         declared += [f"${name}_labels: [String!]", f"${name}_size: Int!", f"${name}_after: String"]
     if since and "done" in lists:
@@ -124,7 +124,7 @@ def task(*, edges: bool) -> str:
 
 
 def _list(name: str, *, since: bool) -> str:
-    states = "OPEN" if name == "open" else "CLOSED"
+    states = "OPEN" if name in ("open", "own") else "CLOSED"
     newer = ", filterBy: {since: $since}" if name == "done" and since else ""
     fields = "...Task ...Reviewed" if name == "open" else "...Task"
     return (

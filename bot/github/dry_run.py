@@ -59,6 +59,12 @@ class DryRun:
             self._learn(issue)
         return found
 
+    def labelled(self, label: str, *, closed: bool = False) -> tuple[Issue, ...]:
+        found = self._github.labelled(label, closed=closed)
+        for issue in found:
+            self._learn(issue)
+        return found
+
     def comments_since(self, since: datetime) -> tuple[Comment, ...]:
         return tuple(self._seen(one) for one in self._github.comments_since(since))
 

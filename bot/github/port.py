@@ -73,6 +73,10 @@ class Reader(Protocol):
         """The same for many in one request per fifty; those that do not exist, or are pull requests, are left out."""
         ...
 
+    def labelled(self, label: str, *, closed: bool = False) -> tuple[Issue, ...]:
+        """The open issues with this label, by number; with `closed` the closed ones instead. No pull requests."""
+        ...
+
     def comment(self, comment_id: int) -> Comment:
         """One comment by database id, fresh. Raises NotFound."""
         ...

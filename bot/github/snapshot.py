@@ -13,6 +13,7 @@ from typing import Any
 from bot.github import decode, documents
 from bot.github.faults import Busy, Lost, clean, forbidden, where
 from bot.github.session import Reply, Session
+from bot.model.config import CONFIG_PATH
 from bot.model.errors import CannotGoOn, NotFound, TryLater
 from bot.model.issue import Issue
 from bot.model.status import Status
@@ -21,9 +22,8 @@ from bot.model.view import Label, Repository, View
 _log = logging.getLogger(__name__)
 
 _SIZES = (100, 50, 25, 10)
-_FEW = (
-    50  # of closed issues on the first page: there are seldom many, and each hundred asked for costs points
-)
+# Lists of which there are seldom many: what each asks for on its first page, since every hundred asked for costs points.
+_FEW = {"own": 10, "closed": 50, "done": 50}
 _NUMBERS = 50  # issues asked for by number in one document
 _OTHER_LABELS = ("dashboard", "batch", "pause", "shared-fix", "regression", "spec")
 _OPEN_ONLY = ("dashboard", "batch")
@@ -44,15 +44,18 @@ class _List:
 class Snapshots:
     """Reads views and single issues. Remembers the page size that works and whether the server knows native edges."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, config_path: str = CONFIG_PATH) -> None:
         self._session = session
+        self._config = f"HEAD:{config_path}"
         self._size = 0
         self._edges = True
 
     def view(self, prefix: str, changed_since: datetime | None, also: Sequence[int]) -> View:
         """See `Reader.view`. A configuration that GraphQL does not give whole has its blob and no text."""
         lists = [
-            _List("open", tuple(f"{prefix}:{name}" for name in (*Status, *_OPEN_ONLY))),
+            _List("open", tuple(f"{prefix}:{name}" for name in Status)),
+            # Apart, so that our own issues never push the hundredth task onto a second page.
+            _List("own", tuple(f"{prefix}:{name}" for name in _OPEN_ONLY)),
             _List("closed", tuple(f"{prefix}:{name}" for name in _UNSETTLED)),
             _List("done", (f"{prefix}:{Status.DONE}",)),
         ]
@@ -82,6 +85,14 @@ class Snapshots:
         while wanted:
             self._take(self._round([], wanted, (), None, facts=False), [], found)
         return {number: issue for number, issue in found.items() if not issue.is_pull}
+
+    def labelled(self, label: str, *, closed: bool) -> tuple[Issue, ...]:
+        """See `Reader.labelled`."""
+        listed = _List("closed" if closed else "open", (label,))
+        found: dict[int, Issue] = {}
+        while not listed.done:
+            self._take(self._round([listed], [], (), None, facts=False), [listed], found)
+        return tuple(found[number] for number in sorted(found))
 
     def _round(
         self,
@@ -113,6 +124,8 @@ class Snapshots:
                 "name": self._session.name,
                 **_variables(lists, self._page(), facts),
             }
+            if facts:
+                variables["config"] = self._config
             variables |= {f"label_{i}": name for i, name in enumerate(names)}
             if since is not None and any(one.name == "done" for one in lists):
                 variables["since"] = since.astimezone(UTC).isoformat(timespec="seconds")
@@ -196,10 +209,9 @@ class Snapshots:
 def _variables(lists: Iterable[_List], size: int, facts: bool) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for one in lists:
-        first_of_few = facts and one.name != "open"
         values[f"{one.name}_labels"] = list(one.labels)
         values[f"{one.name}_after"] = one.after
-        values[f"{one.name}_size"] = min(size, _FEW) if first_of_few else size
+        values[f"{one.name}_size"] = min(size, _FEW.get(one.name, size)) if facts else size
     return values
 
 

@@ -255,6 +255,30 @@ def test_an_issue_with_its_history(router):
     assert found.database_id == 5_000_000_001
 
 
+def test_within_a_second_the_timelines_own_order_counts(router):
+    def event(kind, label):
+        return {
+            "__typename": kind,
+            "createdAt": "2026-11-01T11:00:00Z",
+            "actor": user("ann", 7),
+            "label": {"name": label},
+        }
+
+    timeline = [
+        event("UnlabeledEvent", "cf:ready"),
+        event("LabeledEvent", "cf:ready"),
+        event("LabeledEvent", "cf:a"),
+    ]
+    hub(router, issue(1, timelineItems={"nodes": timeline}))
+    with client() as github:
+        events = github.issue(1).events
+    assert [(one.kind, one.label) for one in events] == [
+        (EventKind.UNLABELED, "cf:ready"),
+        (EventKind.LABELED, "cf:ready"),
+        (EventKind.LABELED, "cf:a"),
+    ]
+
+
 def test_pulls_and_the_latest_wish_for_changes(router):
     pull = {
         "number": 8,
