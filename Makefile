@@ -63,8 +63,7 @@ format: .venv/.ready ## let ruff rewrite what it can
 
 bench: .venv/.ready ## how fast the hot paths are
 	@unset PYTHONDONTWRITEBYTECODE
-	$(BIN)/python benches/planning.py
-	$(BIN)/pytest --override-ini addopts=--import-mode=importlib --benchmark-only -p no:xdist benches
+	for bench in planning cold_start tick; do $(BIN)/python -m "benches.$$bench"; done
 
 oracles: .venv/.ready ## rewrite GitHub's descriptions in tests/data/github from the npm packages
 	@$(BIN)/python -m scripts.slim_openapi

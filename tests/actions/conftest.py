@@ -25,15 +25,12 @@ QUICK = (0.4, 0.3)
 
 def git(folder, *arguments):
     environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    identity = {
-        f"GIT_{role}_{part}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for part, value in (("NAME", "m"), ("EMAIL", "m@x"))
-    }
+    for role in ("AUTHOR", "COMMITTER"):
+        environment |= {f"GIT_{role}_NAME": "m", f"GIT_{role}_EMAIL": "m@example.org"}
     done = subprocess.run(
         ["git", *arguments],
         cwd=folder,
-        env=environment | identity,
+        env=environment,
         check=True,
         capture_output=True,
         text=True,
@@ -44,7 +41,7 @@ def git(folder, *arguments):
 class BackedGit(MemoryGit):
     """The world's git made of dictionaries, with one real repository beside it: heads are the real commits."""
 
-    __slots__ = ("bare",)
+    bare = Path()
 
     def head(self, branch):
         return git(self.bare, "rev-parse", f"refs/heads/{branch}") if branch == self.default_branch else None
@@ -65,8 +62,9 @@ class Lab:
         git(source, "commit", "--quiet", "--message", "first")
         git(folder, "clone", "--quiet", "--bare", str(source), str(self.bare))
         memory = BackedGit.of(files)
+        assert isinstance(memory, BackedGit)
         memory.bare = self.bare
-        self.world = World(git=memory)
+        self.world = World(git=memory, salt="pepper")
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self.world, folder))
         threading.Thread(
             target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
@@ -162,7 +160,7 @@ def _handler(world, root):
             self.wfile.write(content)
 
         def _asked(self):
-            assert self.headers["Authorization"].startswith("Bearer run-")
+            assert self.headers["Authorization"].startswith("Bearer ghs_")
             parts = urlsplit(self.path).path.split("/")
             return world.actions.run(int(parts[3])), unquote(parts[5]) if len(parts) > 5 else ""
 

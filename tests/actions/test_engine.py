@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -318,12 +319,22 @@ jobs:
     assert [run.conclusion for run in runs] == ["success", "success"]
 
 
+def test_a_machine_that_is_not_there_fails_the_job_loudly(lab):
+    run = lab(HEAD + "\njobs: {one: {runs-on: windows-latest, steps: [{run: 'true'}]}}\n").run()
+
+    assert results(run) == {"one": "failure"}
+    assert "Skipping unsupported platform" in run.jobs["one"].log
+
+
 def test_closing_ends_every_process(lab, tmp_path):
     here = lab(
         HEAD
-        + "\njobs: {one: {runs-on: ubuntu-latest, steps: [{run: 'echo $$ > "
-        + str(tmp_path)
-        + "/pid; echo up; setsid sleep 300'}]}}\n"
+        + f"""
+jobs:
+  one:
+    runs-on: ubuntu-latest
+    steps: [{{run: 'echo $$ > {tmp_path}/pid; echo up; setsid sleep 300'}}]
+"""
     )
     seen = Seen(here.world, "up")
     run = here.start()
@@ -335,13 +346,13 @@ def test_closing_ends_every_process(lab, tmp_path):
 
 
 def alive(pid):
-    """Whether the process is there and is no mere entry that waits for its parent."""
+    """Whether the process is there and is no mere entry that waits for its parent; an end may take a moment to show."""
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
         try:
-            with open(f"/proc/{pid}/stat") as file:
-                if file.read().rpartition(")")[2].split()[0] == "Z":
-                    return False
-        except FileNotFoundError:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        if state == "Z":
             return False
     return True

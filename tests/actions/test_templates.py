@@ -1,4 +1,4 @@
-"""The workflow files and the action that a repository installs, run as they are; only the bot inside is a script that takes notes."""
+"""The workflow files and the action that a repository installs, run as they are; only the bot inside is a note-taking script."""
 
 import json
 import sys
@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from tests.actions.conftest import ROOT
+from tests.actions.test_engine import Seen
 
 pytestmark = pytest.mark.e2e
 
@@ -21,7 +22,7 @@ NOTED = (
 )
 BOT = """\
 #!{python}
-import json, os, pathlib, runpy, sys
+import json, os, pathlib, signal, sys, time
 if "bot" not in sys.argv:
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 command, out = sys.argv[4], pathlib.Path(os.environ.get("CF_OUT", "nowhere"))
@@ -34,6 +35,13 @@ unit = json.loads(os.environ.get("CF_UNIT", "{{}}"))
 plan = unit.get("plan", {{}})
 if command == "work":
     out.mkdir()
+    if plan.get("work_waits"):
+        def told(*_):
+            (out / "interrupted").touch()
+            sys.exit(1)
+        signal.signal(signal.SIGINT, told)
+        print("working", flush=True)
+        time.sleep(60)
     (out / "report.json").write_text("{{}}")
     with open(os.environ["GITHUB_OUTPUT"], "a") as outputs:
         outputs.write("verify=" + plan.get("flag", "true") + "\\n")
@@ -134,7 +142,12 @@ def test_work_is_verified_published_and_announced(bench):
     for note in (work, *verify, publish):
         assert {".git", ".dotfile", "README.md"} <= set(note["here"])
         assert note["argv"][:3] == ["-P", "-m", "bot"]
-        assert note["token"] == run.token.value
+    asked = [bench.world.accounts.authenticate(note["token"]) for note in (work, verify[0], publish, wake)]
+    assert [token.permissions.get("contents") for token in asked] == ["read", "read", "write", "write"]
+    assert [token.permissions.get("actions", "none") for token in asked] == ["read", "none", "write", "write"]
+    assert bench.world.accounts.tokens[work["token"]].permissions == {
+        "contents": "read", "issues": "read", "actions": "read", "pull-requests": "read",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -162,6 +175,25 @@ def test_a_failed_gate_is_seen_by_publish_with_its_results(bench):
     publish, wake = bench.notes()[-2:]
     assert publish["env"]["CF_VERIFY_RESULT"] == "failure"
     assert "cf-verify/cf-verify-cf-12-1-0/gates.json" in publish["files"]
+    assert wake["command"] == "wake"
+
+
+def test_a_cancelled_agent_is_told_so_and_publish_knows(bench):
+    seen = Seen(bench.world, "working")
+    run = bench.start("cf-worker.yml", {"units": json.dumps([unit(12, work_waits=True)]), "keys": "cf-12-1"})
+    assert seen.happened.wait(60)
+    bench.world.cancel(run.id)
+    assert bench.engine.wait_idle(60)
+
+    assert run.conclusion == "cancelled"
+    assert results(run) == {
+        "#12 / agent": "cancelled",
+        "#12 / verify": "cancelled",
+        "#12 / publish": "success",
+    }
+    _, publish, wake = bench.notes()
+    assert (publish["env"]["CF_AGENT_RESULT"], publish["env"]["CF_VERIFY_RESULT"]) == ("cancelled", "skipped")
+    assert publish["files"] == ["cf-work/interrupted"]
     assert wake["command"] == "wake"
 
 

@@ -4,7 +4,6 @@ What act lacks (seen with 0.2.89): time limits of jobs, a cancellation that lets
 run states. Concurrency groups and the rest of the queue are the world's.
 """
 
-import importlib.util
 import logging
 import shutil
 import subprocess
@@ -32,8 +31,8 @@ _STEP_APPEARS = 2.0
 
 @dataclass(slots=True)
 class _Live:
-    """A run between its start and its end. `doomed` are the jobs (act's names) that were cancelled, `ending` the processes
-    that are being ended.
+    """A run between its start and its end. `doomed` are the jobs (act's names) that were cancelled, `stopped` their steps
+    (job, step) that were ended.
     """
 
     run: WorldRun
@@ -43,7 +42,7 @@ class _Live:
     cancelled: bool = False
     forced: bool = False
     doomed: set[str] = field(default_factory=set)
-    ending: set[int] = field(default_factory=set)
+    stopped: set[tuple[str, str]] = field(default_factory=set)
     timers: dict[str, threading.Timer] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -160,14 +159,21 @@ class ActEngine:
             conclusion = self._run(live)
         except (OSError, subprocess.CalledProcessError) as error:
             detail = getattr(error, "stderr", b"") or b""
-            _log.exception("run %d cannot begin: %s", live.run.id, detail.decode(errors="replace"))
+            _log.exception("run %d cannot go on: %s", live.run.id, detail.decode(errors="replace"))
         finally:
             for timer in live.timers.values():
                 timer.cancel()
             processes.sweep(TRACKING, live.workspace.tracking)
+            if live.process is not None:
+                live.process.wait()
             live.workspace.remove()
-            # The world first: who waits for an idle engine expects to see how the run ended.
+            self._let_go(live, conclusion)
+
+    def _let_go(self, live: _Live, conclusion: str) -> None:
+        """The world first: who waits for an idle engine expects to see how the run ended."""
+        try:
             self._world.run_ended(live.run.id, conclusion)
+        finally:
             with self._idle:
                 self._live.pop(live.run.id, None)
                 self._idle.notify_all()
@@ -182,17 +188,13 @@ class ActEngine:
         with self._world.lock:
             contexts = self._world.actions.contexts(run)
             variables = dict(self._world.actions.variables)
+        workspace.fix_max_parallel(contexts)
         journal = Journal(
             read_layout(workspace.checkout, run.workflow, contexts), lambda: self._world.core.now
         )
-        command = workspace.command(
-            self._act,
-            self._python,
-            run,
-            self._service,
-            variables,
-            list(replacements(workspace.checkout, self._own)),
-        )
+        workspace.keep_tokens(run, self._job_tokens(run, journal))
+        actions = list(replacements(workspace.checkout, self._own))
+        command = workspace.command(self._act, self._python, run, self._service, variables, actions)
         with live.lock:
             if live.cancelled or live.forced:
                 return "cancelled"
@@ -218,6 +220,15 @@ class ActEngine:
                     self._hear(live, news)
         status = live.process.wait()
         return self._settle(live, journal, status)
+
+    def _job_tokens(self, run: WorldRun, journal: Journal) -> dict[str, str]:
+        """A token for each job that names its permissions, by the job's id; the stand-in for uv gives them out."""
+        granted = {job_id: place.permissions(job_id) for place, job_id in journal.layout.all_names()}
+        return {
+            job_id: self._world.run_token(run.id, permissions, job_id).value
+            for job_id, permissions in granted.items()
+            if permissions is not None
+        }
 
     def _hear(self, live: _Live, news: News) -> None:
         entry = news.entry
@@ -296,7 +307,9 @@ class ActEngine:
             live.cancelled = True
             if live.journal is None:
                 return
-            doomed = {name: entry for name, entry in live.journal.entries.items() if not entry.ended}
+            # A job that is `always()` goes on. Source: docs, "Workflow cancellation": conditions of running jobs are read again.
+            entries = live.journal.entries.items()
+            doomed = {name: entry for name, entry in entries if not entry.ended and not entry.always}
             for name, entry in doomed.items():
                 self._doom(live, name, entry)
         for entry in doomed.values():
@@ -326,15 +339,20 @@ class ActEngine:
             self._spawn(lambda each: self._end_step(each, entry), live)
 
     def _end_step(self, live: _Live, entry: Entry) -> None:
-        """End what the job does now, unless that is `always()`. A step may have begun for act, but not yet as a process."""
+        """End what the job does now, unless that is `always()`. A step may have begun for act, but not yet as a process.
+
+        Each step is ended once: the next one's process may be there before its beginning was read from the log.
+        """
         patience = threading.Event()
         for _ in range(int(_STEP_APPEARS / 0.02)):
             over = entry.ended or live.process is None or live.process.poll() is not None
-            if over or entry.step_goes_on:
-                return
             with live.lock:
-                pids = [pid for pid in self._steps(live, entry) if pid not in live.ending]
-                live.ending |= set(pids)
+                step = (entry.state.name, entry.step)
+                if over or entry.step_goes_on or step in live.stopped:
+                    return
+                pids = self._steps(live, entry)
+                if pids:
+                    live.stopped.add(step)
             if pids:
                 processes.end(pids, self._grace)
                 return
@@ -356,11 +374,8 @@ def find_act() -> str:
 
 
 def own_action() -> Path:
-    """The folder that holds our action.yml: the project the package was installed from."""
-    spec = importlib.util.find_spec("bot")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent.parent
+    """The folder that holds our action.yml, a link to the one at the project's root that becomes a file in a wheel."""
+    return Path(__file__).parent / "own"
 
 
 def _act_name(live: _Live, entry: Entry) -> str:

@@ -35,10 +35,14 @@ class Entry:
         return self.place is not None and self.place.always(self.job_id)
 
     @property
+    def step(self) -> str:
+        """The id of the step that runs now, or of the last one between two; empty before the first."""
+        return next(reversed(self.steps), "")
+
+    @property
     def step_goes_on(self) -> bool:
         """Whether the step that runs now would also run after a cancellation."""
-        now = [key for key, (_, status, _) in self.steps.items() if status == "in_progress"]
-        return bool(now) and self.place is not None and self.place.always(self.job_id, now[-1])
+        return bool(self.step) and self.place is not None and self.place.always(self.job_id, self.step)
 
     @property
     def minutes(self) -> float:
@@ -86,7 +90,7 @@ class Journal:
         except ValueError:
             event = None
         if not isinstance(event, dict) or "job" not in event:
-            self._keep_loose(line if event is None else str(event.get("msg", "")))
+            self._keep_loose(str(event.get("msg", "")) if isinstance(event, dict) else line)
             return None
         name = str(event["job"]).rstrip()
         entry = self.entries.get(name)
@@ -135,7 +139,11 @@ class Journal:
             entry.write(text)
         elif event.get("command") in ("notice", "warning", "error"):
             entry.write(f"##[{event['command']}]{event.get('arg', '')}\n")
-        elif event.get("level") in ("error", "fatal") or text.startswith(shown):
+        elif (
+            event.get("level") in ("error", "fatal")
+            or text.startswith(shown)
+            or "Skipping unsupported platform" in text
+        ):
             entry.write(text.rstrip("\n") + "\n")
 
     def _keep_loose(self, text: str) -> None:

@@ -54,6 +54,13 @@ class Place:
         found = [s for place, s in enumerate(steps) if step in (s.get("id"), str(place))]
         return bool(found) and _always(found[0])
 
+    def permissions(self, job_id: str) -> Mapping[str, str] | None:
+        """What the job's token may do, where the file spells it out."""
+        given = self.workflow.jobs.get(job_id, {}).get("permissions", self.workflow.raw.get("permissions"))
+        return (
+            {str(scope): str(level) for scope, level in given.items()} if isinstance(given, Mapping) else None
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -81,7 +88,7 @@ def read_layout(repository: Path, file: str, contexts: Mapping[str, Any]) -> Lay
     for spec, seen in top.root_jobs(contexts):
         if str(spec.get("uses", "")).startswith("./"):
             calls.setdefault(id(spec), []).append((spec, seen))
-    places = [Place(f"{top.name}/", "", top, contexts)]
+    places = [Place(f"{_act_name(top)}/", "", top, contexts)]
     for legs in calls.values():
         for number, (spec, seen) in enumerate(legs, start=1):
             # act numbers the legs of a matrix, but not a single one.
@@ -95,11 +102,18 @@ def _called(repository: Path, spec: Mapping[str, Any], seen: Mapping[str, Any], 
     workflow = _read(repository, str(spec["uses"]).removeprefix("./"))
     name = interpolate(str(spec.get("name") or "call"), seen)
     inputs = {key: value_of(value, seen) for key, value in (spec.get("with") or {}).items()}
-    return Place(f"{name}{suffix}/{workflow.name}/", name, workflow, {**seen, "matrix": {}, "inputs": inputs})
+    return Place(
+        f"{name}{suffix}/{_act_name(workflow)}/", name, workflow, {**seen, "matrix": {}, "inputs": inputs}
+    )
 
 
 def _read(repository: Path, path: str) -> Workflow:
     return read_workflow(path, (repository / path).read_text(encoding="utf-8"))
+
+
+def _act_name(workflow: Workflow) -> str:
+    """GitHub calls a workflow without a name by its path, act by its file."""
+    return str(workflow.raw.get("name") or workflow.file)
 
 
 def _always(spec: Mapping[str, Any]) -> bool:

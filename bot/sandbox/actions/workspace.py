@@ -2,14 +2,17 @@
 
 import json
 import os
+import re
 import secrets
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bot.sandbox.world.actions import WorldRun
+from bot.sandbox.world.expressions import Unsupported, to_text, value_of
 
 STANDINS = Path(__file__).parent / "standins"
 # What the templates and the action use of others, and what takes its place here. The engine maps every version that it finds.
@@ -21,6 +24,7 @@ REPLACED: Mapping[str, str] = {
     "astral-sh/setup-uv": "setup_uv",
 }
 OWN = "cf-conductor/cf-conductor"
+_MAX_PARALLEL = re.compile(r"^([ \t]*max-parallel:[ \t]*)(\$\{\{.*\}\})[ \t]*$", re.MULTILINE)
 TRACKING = "CF_SANDBOX_TRACKING"
 # Labels of GitHub's Linux machines; all of them are this machine.
 SYSTEMS = ("ubuntu-latest", "ubuntu-24.04", "ubuntu-22.04", "ubuntu-slim", "self-hosted", "linux")
@@ -63,6 +67,11 @@ class Workspace:
         return self.folder / "repository"
 
     @property
+    def tokens(self) -> Path:
+        """One file with a token for each job, by its id."""
+        return self.folder / "tokens"
+
+    @property
     def cancelled(self) -> Path:
         """Names of the jobs that were cancelled, one a line."""
         return self.folder / "cancelled"
@@ -82,6 +91,20 @@ class Workspace:
         secret_file.write_text(
             "".join(f"{key}={json.dumps(value)}\n" for key, value in values.items()), encoding="utf-8"
         )
+
+    def fix_max_parallel(self, contexts: Mapping[str, Any]) -> None:
+        """Write `max-parallel` as a number where it is an expression: act would read one as 0, and run leg after leg."""
+        for file in sorted((self.checkout / ".github/workflows").glob("*.y*ml")):
+            text = file.read_text(encoding="utf-8", errors="surrogateescape")
+            fixed = _MAX_PARALLEL.sub(lambda match: match[1] + _number(match[2], contexts), text)
+            if fixed != text:
+                file.write_text(fixed, encoding="utf-8", errors="surrogateescape")
+
+    def keep_tokens(self, run: WorldRun, tokens: Mapping[str, str]) -> None:
+        """Put the jobs' tokens where the stand-ins find them."""
+        self.tokens.mkdir(mode=0o700)
+        for name, value in {".run": run.token.value, **tokens}.items():
+            (self.tokens / name).write_text(value, encoding="utf-8")
 
     def forget_secrets(self) -> None:
         """Once act has read them."""
@@ -125,6 +148,7 @@ class Workspace:
             "RUNNER_TRACKING_ID": f"github_{self.tracking}",
             "CF_SANDBOX_URL": service.url,
             "CF_SANDBOX_PYTHON": python,
+            "CF_SANDBOX_TOKENS": str(self.tokens),
             "CF_SANDBOX_CANCELLED": str(self.cancelled),
         }
         command = [act, run.event, "--json", "--no-skip-checkout", "--no-cache-server", "--pull=false"]
@@ -154,6 +178,14 @@ class Workspace:
         for replacement in actions:
             command += ["--local-repository", replacement]
         return command
+
+
+def _number(text: str, contexts: Mapping[str, Any]) -> str:
+    """The value of a lone `${{ }}`; what cannot be evaluated stays, and act says so."""
+    try:
+        return to_text(value_of(text, contexts))
+    except Unsupported:
+        return text
 
 
 def _git(*arguments: str) -> None:

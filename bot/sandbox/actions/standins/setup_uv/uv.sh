@@ -11,6 +11,12 @@ while [ "$#" -gt 0 ]; do
     *) echo "uv (sandbox): '$1' is not known" >&2; exit 2 ;;
   esac
 done
+# act hands every job the one token of the run; here each job gets its own, with no more than its `permissions:` grant.
+tokens="${CF_SANDBOX_TOKENS:-/nonexistent}"
+if [ -s "$tokens/$GITHUB_JOB" ] && [ "${GITHUB_TOKEN:-}" = "$(< "$tokens/.run")" ]; then
+  GITHUB_TOKEN="$(< "$tokens/$GITHUB_JOB")"
+  export GITHUB_TOKEN
+fi
 # For a job that was cancelled act says `failure`, where GitHub says `cancelled`.
 if [ -n "${CF_AGENT_RESULT:-}" ] && [ -s "${CF_SANDBOX_CANCELLED:-/nonexistent}" ]; then
   leg="$("$CF_SANDBOX_PYTHON" -I -c 'import json, os; print(json.loads(os.environ["CF_UNIT"])["name"])')"
