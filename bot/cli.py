@@ -33,6 +33,7 @@ class Command:
 
 COMMANDS: Mapping[str, Command] = {
     "conduct": Command("one tick: look at the repository, decide, start, settle, tell", "bot.conductor.command"),
+    "batch": Command("order many tasks at once, or stop such a batch (the job of cf-batch.yml)", "bot.conductor.batch_command"),
     "validate": Command("check a configuration file and say what is wrong with it", "bot.conductor.validate"),
     "sandbox": Command("run everything on this machine with a make-believe GitHub; no account needed", "bot.sandbox.command"),
     "work": Command("inside an agent job: check the claim, run the agent, hand its work over", "bot.worker.command", "_work"),

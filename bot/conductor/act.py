@@ -5,7 +5,7 @@ recognised by its fingerprint). The record comes before the labels, which it out
 dispatch, and a run is found by its key when the tick died before noting its id. The cursor moves last.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -71,6 +71,7 @@ def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
         _dispatch(github, decisions, written, seen, effects)
     else:
         written = {}
+    _end_batches(github, plan, effects)
     _remember(github, plan, seen, written, effects)
     return effects
 
@@ -124,7 +125,7 @@ def _still_fresh(
     tasks = seen.snapshot.tasks
     ids = [comment.node_id for item in decisions if (comment := tasks[item.task].comment) is not None]
     now_there = github.comments_by_id(ids) if ids else {}
-    starting = [item.task for item in decisions if item.start]
+    starting = [number for item in decisions if item.start for number in (item.task, item.record.batch) if number]
     issues = github.issues(starting) if starting else {}
     fresh = []
     for decision in decisions:
@@ -133,9 +134,15 @@ def _still_fresh(
             effects.skipped[decision.task] = "its record changed since the snapshot"
         elif decision.start and _changed(task, issues.get(decision.task), seen.snapshot.config):
             effects.skipped[decision.task] = "changed since snapshot"
+        elif decision.start and _stopped(decision.record.batch, issues):
+            effects.skipped[decision.task] = f"batch #{decision.record.batch} was stopped"
         else:
             fresh.append(decision)
     return fresh
+
+
+def _stopped(batch: int, now: Mapping[int, Issue]) -> bool:
+    return bool(batch) and (batch not in now or not now[batch].is_open)
 
 
 def _moved(before: Comment, after: Comment | None) -> bool:
@@ -253,6 +260,18 @@ def _after_dispatch(
     words = f"could not be dispatched: {problem}"
     record = ended(record, Outcome.INFRA, words, now)
     return replace(record, status=Status.READY, interruptions=record.interruptions + 1), words
+
+
+def _end_batches(github: GitHub, plan: Plan, effects: Effects) -> None:
+    """Say how a batch ended, then close its issue; a comment that a tick posted before it died is not posted again."""
+    changes: list[Change] = []
+    for end in plan.batch_ends:
+        changes += [CreateComment(end.issue, end.text)] if end.text else []
+        changes.append(CloseIssue(end.issue))
+    if changes:
+        said = github.write(changes)
+        effects.refused += [f"batch: {one.error}" for one in said if one.error]
+        effects.writes += len(changes)
 
 
 def _remember(

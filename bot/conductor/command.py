@@ -13,7 +13,7 @@ from bot.conductor.linger import Lingering
 from bot.conductor.summary import headline, markdown, outputs
 from bot.conductor.tick import Tick, tick
 from bot.github.port import GitHub
-from bot.model.config import CONDUCTOR_WORKFLOW
+from bot.model.config import CONDUCTOR_WORKFLOW, CONFIG_PATH
 from bot.model.errors import BotError
 
 log = logging.getLogger(__name__)
@@ -24,6 +24,7 @@ _PENDING = ("queued", "pending", "requested", "waiting")
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `cf conduct`."""
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, change nothing")
+    parser.add_argument("--config", default="", help=f"path of the configuration on the default branch (default: {CONFIG_PATH})")
     parser.add_argument("--no-linger", action="store_true", help="end after one tick even if something is due soon")
 
 
@@ -31,7 +32,7 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run a tick against GITHUB_REPOSITORY. Raises BotError; 0 means done, also if there was nothing to do."""
     from bot.github.client import connect
 
-    github: GitHub = connect(environ)
+    github: GitHub = connect({**environ, "CF_CONFIG": args.config} if args.config else environ)
     if args.dry_run:
         from bot.github.dry_run import DryRun
 

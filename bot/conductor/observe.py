@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.github.port import Reader
+from bot.model.batch import Batch
 from bot.model.config import WORKER_WORKFLOW, Config
-from bot.model.errors import NotFound, UsageError, WorkflowMissing
+from bot.model.errors import NotFound, TryLater, UsageError, WorkflowMissing
 from bot.model.issue import Comment, Issue, NeedState
 from bot.model.record import Record
 from bot.model.ref import Ref
@@ -17,6 +18,7 @@ from bot.model.run import Artifact, Run
 from bot.model.snapshot import JobsOf, Lookup, NeedOf, Permission, ReportIn, Snapshot
 from bot.model.task import Task
 from bot.model.view import View
+from bot.notation.batches import read_batch
 from bot.notation.codec import Unreadable
 from bot.notation.comments import read_fingerprint
 from bot.notation.config import read_config
@@ -30,6 +32,7 @@ from bot.notation.state import State, read_state
 DEFAULT_PREFIX = "cf"
 _RUNS_WINDOW = timedelta(hours=6)  # older live runs are read one by one, by their recorded id
 _DONE_WINDOW = timedelta(days=1)  # closed tasks labelled done; the index of records finds older ones
+_FIRST_WINDOW = timedelta(days=1)  # a first tick may have died before it made the dashboard
 _REPORT_MOST = 2_000_000  # bytes of an unpacked report; a report is a few kilobytes
 
 
@@ -49,9 +52,11 @@ def observe(github: Reader, now: datetime) -> Observation:
     runs, missing = _worker_runs(github, now)
     view, config, problem, state, dashboard = _view(github, now, _named_by(runs))
     accounts = frozenset({view.viewer.id, *config.also})
-    issues = _tracked(github, view, state, dashboard, config)
-    tasks = _tasks(github, issues, view, state, config, accounts)
-    comments = github.comments_since(state.comments_since if state else now)
+    batches = _batches(view.issues, accounts, config)
+    issues = _tracked(github, view, state, batches, config)
+    comments = github.comments_since(state.comments_since if state else now - _FIRST_WINDOW)
+    tasks = _tasks(github, issues, comments, view, state, config, accounts)
+    _check_ended_batches(github, tasks, batches, config)
     tasks = _with_posted_notices(tasks, comments, accounts)
     runs = _with_recorded_runs(github, runs, tasks)
     snapshot = Snapshot(
@@ -65,6 +70,7 @@ def observe(github: Reader, now: datetime) -> Observation:
         comments=_by_issue(comments),
         needs=_native_needs(issues),
         standstill=problem or _missing_words(view, missing) or _pause(dashboard, config),
+        batches=batches,
     )
     latest = max((comment.updated_at for comment in comments), default=None)
     return Observation(view, snapshot, state, dashboard, latest)
@@ -156,31 +162,52 @@ def _dashboard(view: View, prefix: str) -> Issue | None:
     return min(ours, key=lambda issue: issue.number, default=None)
 
 
+def _batches(issues: Iterable[Issue], accounts: frozenset[int], config: Config) -> tuple[Batch, ...]:
+    """Our open batches, oldest first."""
+    labelled = (issue for issue in issues if issue.is_open and issue.has_label(config.label("batch")))
+    found = (read_batch(issue, accounts) for issue in labelled)
+    return tuple(sorted((batch for batch in found if batch is not None), key=lambda batch: batch.number))
+
+
+def _check_ended_batches(
+    github: Reader, tasks: Mapping[int, Task], batches: Sequence[Batch], config: Config
+) -> None:
+    """Ask once more about batches that are not in the view, before their members are sent to the backlog.
+
+    Raises TryLater if one is open after all: then the lists are behind, and members of it may be missing, too.
+    """
+    ready = [task for task in tasks.values() if task.issue.is_open and task.issue.has_label(config.label("ready"))]
+    unseen = {task.record.batch for task in ready} - {batch.number for batch in batches} - {0}
+    for issue in github.issues(sorted(unseen)).values() if unseen else ():
+        if issue.is_open and issue.has_label(config.label("batch")):
+            raise TryLater(f"GitHub's lists are behind: they do not show the open batch #{issue.number} yet")
+
+
 def _tracked(
-    github: Reader, view: View, state: State | None, dashboard: Issue | None, config: Config
+    github: Reader, view: View, state: State | None, batches: Sequence[Batch], config: Config
 ) -> dict[int, Issue]:
-    """Every tracked issue by number, those that only the index of records knows included."""
+    """Every tracked issue by number, those that only the index of records or a batch names included."""
     special = (config.label("dashboard"), config.label("batch"))
-    issues = {
-        issue.number: issue
-        for issue in view.issues
-        if not issue.is_pull and not any(issue.has_label(name) for name in special)
-    }
-    indexed = {int(number) for number in (state.records if state else {})} - issues.keys()
-    indexed.discard(dashboard.number if dashboard else 0)
-    if indexed:
-        issues |= github.issues(sorted(indexed))
+    own = {issue.number for issue in view.issues if any(issue.has_label(name) for name in special)}
+    issues = {issue.number: issue for issue in view.issues if not issue.is_pull and issue.number not in own}
+    named = {int(number) for number in (state.records if state else {})}
+    named |= {number for batch in batches if batch.order for number in batch.order.tasks}
+    more = named - issues.keys() - own
+    if more:
+        issues |= github.issues(sorted(more))
     return issues
 
 
 def _tasks(
     github: Reader,
     issues: Mapping[int, Issue],
+    recent: Sequence[Comment],
     view: View,
     state: State | None,
     config: Config,
     accounts: frozenset[int],
 ) -> dict[int, Task]:
+    """Each issue with its record, which is among its first comments, in the index, or so new that a tick died before indexing it."""
     held = {number: _record_among(issue.comments, number, accounts) for number, issue in issues.items()}
     index = {**state.finished, **state.records} if state else {}
     missing = {number: index[str(number)] for number in issues if held[number][0] is None and str(number) in index}
@@ -188,7 +215,10 @@ def _tasks(
     for number, node_id in missing.items():
         if node_id in fetched:
             held[number] = _record_among((fetched[node_id],), number, accounts)
-    return {number: _task(issue, *held[number], view, config) for number, issue in issues.items()}
+    for number, comments in _by_issue(recent).items():
+        if number in issues and held[number][0] is None:
+            held[number] = _record_among(comments, number, accounts)
+    return {number: task_of(issue, *held[number], view, config) for number, issue in issues.items()}
 
 
 def _record_among(
@@ -205,7 +235,8 @@ def _record_among(
     return None, Record(task), ""
 
 
-def _task(issue: Issue, comment: Comment | None, record: Record, problem: str, view: View, config: Config) -> Task:
+def task_of(issue: Issue, comment: Comment | None, record: Record, problem: str, view: View, config: Config) -> Task:
+    """The issue with what its text, labels and native edges say."""
     home = view.repository.full_name
     needs = read_needs(issue.body, home, config.dependencies.keywords)
     native = [edge.ref for edge in issue.edges if edge.ref is not None] if config.dependencies.native else []

@@ -30,6 +30,10 @@ def _group(decision: Decision) -> str:
 
 def headline(tick: Tick) -> str:
     """One line: whether anything can start, and if not, why."""
+    return " ".join(_headline(tick).split())
+
+
+def _headline(tick: Tick) -> str:
     started = len(tick.effects.started)
     if started:
         return f"{started} started"
@@ -58,7 +62,7 @@ def outputs(tick: Tick) -> Mapping[str, str]:
 
 def markdown(tick: Tick, next_look: datetime | None) -> str:
     """The job summary: headline, a row for each task with its reason, the graph of needs."""
-    parts = [f"### cf: {headline(tick)}"]
+    parts = [f"### cf: {quote_line(headline(tick))}"]
     if tick.plan.cycles:
         members = sum(len(set(cycle)) for cycle in tick.plan.cycles)
         parts.append(f"Cycle members: {members}. Held behind cycles: {len(tick.plan.behind_cycles)}.")

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from bot.model.batch import BatchEnd
 from bot.model.record import Record
 from bot.model.snapshot import Lookup
 from bot.model.status import Status
@@ -76,6 +77,7 @@ class Plan:
     cycles: tuple[tuple[int, ...], ...] = ()
     behind_cycles: tuple[int, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    batch_ends: tuple[BatchEnd, ...] = ()
 
     @property
     def wants(self) -> frozenset[Lookup]:

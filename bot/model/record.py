@@ -92,6 +92,7 @@ class Record:
     republish: bool = False  # that work is proven and only publishing was lost
     reviewed_at: datetime | None = None
     reopened_at: datetime | None = None
+    batch: int = 0  # the batch issue by whose order it became ready; 0 once a person has ordered it anew
 
     @property
     def live(self) -> Attempt | None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.model.batch import Batch
 from bot.model.config import Config
 from bot.model.issue import Comment, NeedState
 from bot.model.ref import Ref
@@ -65,3 +66,4 @@ class Snapshot:
     jobs: Mapping[int, tuple[Job, ...]] = field(default_factory=dict)
     reports: Mapping[int, Report | None] = field(default_factory=dict)  # None: the artifact is not a readable report
     standstill: str = ""
+    batches: tuple[Batch, ...] = ()  # open ones, oldest first

@@ -65,7 +65,7 @@ def verify_legs(gates: Iterable[Gate]) -> tuple[VerifyLeg, ...]:
     """The verify jobs that these gates need: the gates of one system share a job unless a gate wants its own."""
     legs: dict[str, VerifyLeg] = {}
     for gate in gates:
-        for system in gate.os:
+        for system in dict.fromkeys(gate.os):
             name = f"{system} {gate.name}" if gate.own_job else system
             before = legs.get(name)
             legs[name] = VerifyLeg(name, system, (*(before.gates if before else ()), gate.name))

@@ -21,6 +21,10 @@ _WORD = re.compile(r"""[\s,]*((?:[A-Za-z]+:(?:"[^"]*"|'[^']*'|[^\s,]*))|[^\s,]+)
 _NUMBER = re.compile(r"#?([1-9][0-9]{0,9})", re.ASCII)
 _RANGE = re.compile(r"#?([1-9][0-9]{0,9})-#?([1-9][0-9]{0,9})", re.ASCII)
 _TITLE = 80
+_TITLES_MOST = 150  # rows; longer tables go without titles, which GitHub shows beside a number anyhow
+_NOTES_MOST = 50
+_REASONS_MOST = 30_000  # characters, shared by the rows of a table of results
+_REASON_LEAST = 40
 
 OPTIONS = frozenset(
     {
@@ -191,16 +195,24 @@ def batch_body(order: Order, rows: Sequence[Row], skipped: Sequence[str]) -> str
     )
     limit = f", at most {order.max_parallel} of them at once" if order.max_parallel is not None else ""
     parts = [f"{many}, ordered by {quote_line(order.by)}{where} at {order.at:%Y-%m-%d %H:%M:%S} UTC: {how}{limit}."]
-    table = [f"| {place} | #{row.task} {quote_line(row.title, _TITLE)} | {row.status} | {quote_line(row.note)} |" for place, row in enumerate(rows, 1)]
-    parts.append("\n".join(["| place | task | now | |", "|---|---|---|---|", *table]))
+    parts.append("\n".join(["| place | task | now | |", "|---|---|---|---|", *_lines(rows)]))
     if skipped:
-        parts.append("\n".join(["Not part of the batch:", "", *(f"- {note}" for note in skipped)]))
+        shown = [f"- {quote_line(note, 120)}" for note in skipped[:_NOTES_MOST]]
+        shown += [f"- and {len(skipped) - _NOTES_MOST} more"] if len(skipped) > _NOTES_MOST else []
+        parts.append("\n".join(["Not part of the batch:", "", *shown]))
     parts.append(
         "Closing this issue stops the batch: nothing more starts, what runs finishes."
         " When the batch has ended, a table of results is posted here and the issue is closed."
     )
     parts.append(write_marker(NAME, dump(order)))
     return "\n\n".join(parts)
+
+
+def _lines(rows: Sequence[Row]) -> Iterator[str]:
+    most = min(120, 20_000 // max(len(rows), 1))
+    for place, row in enumerate(rows, start=1):
+        title = f" {quote_line(row.title, _TITLE)}" if len(rows) <= _TITLES_MOST else ""
+        yield f"| {place} | #{row.task}{title} | {row.status} | {quote_line(row.note, most)} |"
 
 
 def read_batch(issue: Issue, accounts: Collection[int]) -> Batch | None:
@@ -224,13 +236,14 @@ def read_batch(issue: Issue, accounts: Collection[int]) -> Batch | None:
         return Batch(issue, None, f"its order cannot be read: {error}")
 
 
-def results_text(order: Order, results: Sequence[Result]) -> str:
+def results_text(results: Sequence[Result]) -> str:
     """The last words of a batch: a count and one row a member."""
     passed = sum(result.status in ("merged", "done") for result in results)
     head = f"**The batch has ended.** {passed} of {len(results)} came through."
+    most = max(_REASON_LEAST, _REASONS_MOST // max(len(results), 1))
     rows = [
         f"| #{result.task} | {result.status} | {result.attempts or '–'} | {f'#{result.pull}' if result.pull else '–'}"
-        f" | {quote_line(result.reason) or '–'} |"
+        f" | {quote_line(result.reason, most) or '–'} |"
         for result in results
     ]
     table = "\n".join(["| task | status | attempts | pull request | why not |", "|---|---|---|---|---|", *rows])

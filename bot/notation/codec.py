@@ -23,7 +23,7 @@ def load(text: str | bytes, kind: type[T]) -> T:
     """Read JSON as the dataclass `kind`; unknown fields are ignored, so older code reads newer text. Raises Unreadable."""
     try:
         return msgspec.json.decode(text, type=kind)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise Unreadable(f"not a readable {kind.__name__.lower()}: {error}") from error
 
 

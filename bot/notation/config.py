@@ -15,11 +15,12 @@ _JOBS_PER_RUN = 256  # GitHub's limit of jobs in one workflow run
 _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
+_NOT_YET_ENGINES = ("mini-swe-agent", "built-in", "claude-code", "codex", "opencode", "gemini", "copilot", "aider")
 _NOT_YET = frozenset(
-    "models isolation stall max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
-    " shared_fixes hooks webhook unit testing".split()
-)
-_NOT_YET_ENGINES = frozenset("mini-swe-agent built-in claude-code codex opencode gemini copilot aider".split())
+    "start model models isolation stall max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
+    " shared_fixes hooks webhook dashboard unit testing dependencies.sub_issues dependencies.sync trust.authors"
+    " engines.command.provider engines.command.base_url engines.command.install".split()
+) | {f"engines.{name}" for name in _NOT_YET_ENGINES}
 _RENAMED_ENGINES = {"react": "mini-swe-agent", "plan": "mini-swe-agent", "cloud": "runner labels with any engine"}
 
 Reader = Callable[[Value], Any]
@@ -43,7 +44,7 @@ def read_config(text: str | None, blob: str = "") -> Config:
 
 def _entries(value: Value, table: Mapping[str, Reader]) -> list[tuple[str, Value]]:
     for key, child in value.items():
-        if key in _NOT_YET and key not in table:
+        if child.name in _NOT_YET and key not in table:
             raise UsageError(f"{child.file}, line {child.line}: {child.name!r} has no effect yet in this version; remove it")
     return list(value.items(table))
 
@@ -130,7 +131,7 @@ def _gates(value: Value) -> tuple[Gate, ...]:
 
 
 def _engine(value: Value) -> str:
-    name = value.raw
+    name = value.text()
     if name in _RENAMED_ENGINES:
         value.fail(f"must be an engine of today: {name!r} is now {_RENAMED_ENGINES[name]}")
     if name in _NOT_YET_ENGINES:
@@ -179,7 +180,7 @@ def _closed_only(value: Value) -> str:
 
 
 _TOP: Mapping[str, Reader] = {
-    "version": lambda value: {} if value.raw == 1 else value.fail("must be 1"),
+    "version": lambda value: {} if type(value.raw) is int and value.raw == 1 else value.fail("must be 1"),
     "prefix": _as("prefix", _prefix),
     "engine": _as("engine", _engine),
     "engines": _as("engines", _engines),
@@ -256,8 +257,9 @@ def _check_whole(config: Config, document: Value) -> None:
     legs = len(verify_legs(config.gates))
     jobs = config.dispatch.units_per_run * (_JOBS_PER_UNIT + legs)
     if jobs > _JOBS_PER_RUN:
+        line = document.lines.get(("dispatch", "units_per_run"), document.lines.get(("gates",), 1))
         raise UsageError(
-            f"{document.file}: dispatch.units_per_run: {config.dispatch.units_per_run} units x (3 + {legs} verify legs) are {jobs} jobs"
-            f" in one run, GitHub allows {_JOBS_PER_RUN}; at most {_JOBS_PER_RUN // (_JOBS_PER_UNIT + legs)} units fit"
+            f"{document.file}, line {line}: dispatch.units_per_run: {config.dispatch.units_per_run} units x"
+            f" (3 + {legs} verify legs) are {jobs} jobs in one run, GitHub allows {_JOBS_PER_RUN};"
+            f" at most {_JOBS_PER_RUN // (_JOBS_PER_UNIT + legs)} units fit"
         )
-

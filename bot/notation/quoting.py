@@ -7,6 +7,11 @@ from bot.notation.text import visible
 
 _MOST = 3_000
 _TICKS = re.compile("`{3,}")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_MENTION = re.compile("@(?=[A-Za-z0-9])")
+_TAG = re.compile("<(?=[A-Za-z/?!])")  # `<details>` would hide what follows
+_ENTITY = re.compile("&(?=#[0-9xX]|commat;)")  # `&#64;name` mentions as well
+_BREAK = "\u200b"  # takes no room, and parts what GitHub would read as one
 
 
 def quote(text: str, most: int = _MOST) -> str:
@@ -16,7 +21,7 @@ def quote(text: str, most: int = _MOST) -> str:
 
 
 def quote_line(text: str, most: int = 300) -> str:
-    """The text on one line, for lists and tables."""
+    """The text on one line, for lists, tables and headlines."""
     return " ".join(_harmless(_cut(text, most)).replace("|", "\\|").split())
 
 
@@ -33,5 +38,6 @@ def _cut(text: str, most: int) -> str:
 
 
 def _harmless(text: str) -> str:
-    """No hidden characters, no HTML comment, and no `@name` that would notify somebody."""
-    return re.sub(r"@(?=[A-Za-z0-9])", "@\u200b", defuse(visible(text)))
+    """No hidden characters, no HTML, and no `@name` that would notify somebody."""
+    plain = defuse(_ENTITY.sub("&" + _BREAK, visible(_CONTROL.sub("", text))))
+    return _TAG.sub("<" + _BREAK, _MENTION.sub("@" + _BREAK, plain))

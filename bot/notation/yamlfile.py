@@ -32,7 +32,7 @@ class Value:
         text = ""
         for part in self.path:
             text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-        return text
+        return " ".join(text.split())
 
     @property
     def line(self) -> int:
@@ -117,6 +117,8 @@ def read_yaml(text: str, file: str) -> Value:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         raise UsageError(f"{file}, line {line}: not readable as YAML: {error.problem or error.context}") from error
+    except RecursionError as error:
+        raise UsageError(f"{file}: not readable as YAML: nested too deep") from error
     except (yaml.YAMLError, ValueError) as error:
         raise UsageError(f"{file}: not readable as YAML: {str(error).splitlines()[0]}") from error
     return Value(raw, file, (), lines)
@@ -138,7 +140,10 @@ class _Builder:
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
-        return self._loader.construct_object(node)
+        try:
+            return self._loader.construct_object(node)
+        except (ValueError, LookupError, AttributeError) as error:  # what PyYAML raises for `!!bool maybe`, 2024-13-45 and the like
+            raise UsageError(f"{self._file}, line {line}: {_shown(node.value)} is not a value of the kind it looks like") from error
 
     def _mapping(self, node: Any, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -155,5 +160,8 @@ class _Builder:
 
 
 def _shown(raw: Any) -> str:
-    text = repr(raw)
+    try:
+        text = repr(raw)
+    except ValueError:  # Python refuses to write out an integer of thousands of digits
+        return "a number too large to show"
     return text if len(text) <= 60 else text[:57] + "..."

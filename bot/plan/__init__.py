@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from bot.model.decision import Decision, Plan
 from bot.model.snapshot import Snapshot
+from bot.plan.batches import admit, end_batches, leave_ended_batch
 from bot.plan.board import Board, Item
 from bot.plan.hints import hint_misplaced
 from bot.plan.live import follow_attempt
@@ -44,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     keep_current,
     take_answers,
     await_review,
+    leave_ended_batch,
     hold_cyclic,
     wait_for_people,
     hold_standstill,
@@ -62,20 +64,20 @@ def plan(snapshot: Snapshot) -> Plan:
     board = Board(snapshot)
     decided: dict[int, Decision] = {}
     free: list[Item] = []
-    for item in board.items:
+    for item in (admit(item, board) for item in board.items):
         decision = _first(item, board)
         if decision is None:
             free.append(item)
         else:
             decided[item.number] = decision
-    owned = [decision for decision in decided.values() if decision.record.live is not None]
-    for decision in start_in_order(free, owned, board):
+    for decision in start_in_order(free, decided, board):
         decided[decision.task] = decision
     for item in board.items:
         decided[item.number] = hint_misplaced(item, decided[item.number], board)
     cycles = tuple(cycle.path for cycle in board.graph.cycles)
     behind = tuple(sorted(board.behind_cycles & set(snapshot.tasks)))
-    return Plan(tuple(decided[number] for number in sorted(decided)), cycles, behind)
+    decisions = tuple(decided[number] for number in sorted(decided))
+    return Plan(decisions, cycles, behind, batch_ends=end_batches(decided, board))
 
 
 def _first(item: Item, board: Board) -> Decision | None:

@@ -1,10 +1,11 @@
 """The snapshot laid out for the rules: each task with what its labels mean, and the graph of needs between them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from bot.model.batch import Batch
 from bot.model.config import Config
 from bot.model.decision import CancelRun, Decision, Notice, Start, Verb
 from bot.model.issue import NeedState
@@ -39,20 +40,34 @@ class Board:
         self.snapshot = snapshot
         self.config: Config = snapshot.config
         self.accounts = snapshot.accounts
+        self.home = snapshot.repository.full_name.lower()
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
         """Every tracked task in order of its number."""
         tasks = (self.snapshot.tasks[number] for number in sorted(self.snapshot.tasks))
-        return tuple(Item(task, task.record, meant_status(task, self.snapshot)) for task in tasks)
+        return tuple(Item(task, task.record, self.meant[task.number]) for task in tasks)
+
+    @cached_property
+    def meant(self) -> Mapping[int, Meant]:
+        """What every task's labels mean."""
+        return {number: meant_status(task, self.snapshot) for number, task in self.snapshot.tasks.items()}
+
+    @cached_property
+    def batches(self) -> Mapping[int, Batch]:
+        """The open batch of each member. One that shares a member with an older one has none at all."""
+        members: dict[int, Batch] = {}
+        for batch in sorted(self.snapshot.batches, key=lambda batch: batch.number):
+            if batch.order is not None and not any(number in members for number in batch.order.tasks):
+                members |= dict.fromkeys(batch.order.tasks, batch)
+        return members
 
     @cached_property
     def graph(self) -> Graph[int]:
         """Open tasks and their needs inside this repository."""
-        home = self.snapshot.repository.full_name.lower()
         return Graph(
             {
-                number: [need.number for need in task.needs if need.repository == home]
+                number: [need.number for need in task.needs if need.repository == self.home]
                 for number, task in self.snapshot.tasks.items()
                 if task.issue.is_open
             }

@@ -17,7 +17,11 @@ def with_status(record: Record, status: Status | None, now: datetime) -> Record:
 
 def with_live(record: Record, **changes: object) -> Record:
     """The record with its newest attempt changed."""
-    newest = replace(record.attempts[-1], **changes)  # type: ignore[arg-type]  # the field names are ours
+    return with_newest(record, replace(record.attempts[-1], **changes))  # type: ignore[arg-type]  # the field names are ours
+
+
+def with_newest(record: Record, newest: Attempt) -> Record:
+    """The record with its newest attempt replaced."""
     return replace(record, attempts=(*record.attempts[:-1], newest))
 
 
@@ -27,8 +31,8 @@ def ended(record: Record, outcome: Outcome, reason: str, now: datetime) -> Recor
 
 
 def fresh(record: Record) -> Record:
-    """Strikes, interruptions and back-off cleared, as a person's order does."""
-    return replace(record, strikes=0, interruptions=0, not_before=None, blocker=None)
+    """Strikes, interruptions and back-off cleared, and no batch's any more, as a person's order does."""
+    return replace(record, strikes=0, interruptions=0, not_before=None, blocker=None, batch=0)
 
 
 def last_attempt(record: Record) -> Attempt | None:

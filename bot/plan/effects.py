@@ -9,6 +9,7 @@ from bot.model.decision import Notice
 from bot.model.record import Blocker, Record
 from bot.model.report import INTERRUPTIONS, STRIKES, GateStatus, Outcome, Question, Report
 from bot.model.status import Status
+from bot.model.unit import Kind
 from bot.notation.keys import Key
 from bot.notation.quoting import code_block, quote, quote_line
 from bot.plan.outcomes import Ending
@@ -45,6 +46,8 @@ def _keep_work(key: Key, record: Record, ending: Ending) -> Record:
     report, attempt = ending.report, record.attempts[-1]
     if ending.republish:
         return replace(record, earlier=f"{attempt.run}/{key}", republish=True)
+    if attempt.kind is Kind.PUBLISH and ending.outcome in INTERRUPTIONS:
+        return record  # the proven work is still there, and was still not published
     if report is None or not report.head:
         return replace(record, republish=False)
     return replace(
@@ -68,7 +71,8 @@ def _passed(key: Key, record: Record, ending: Ending) -> Effect:
 def _asked(key: Key, record: Record, ending: Ending, now: datetime) -> Effect:
     question = (ending.report.question if ending.report else None) or Question("The agent stopped without saying what it needs.")
     fingerprint = f"question:{key}"
-    blocker = Blocker(fingerprint, question, now)
+    # GitHub's times are whole seconds: a reply within the second of the question must not look older than it.
+    blocker = Blocker(fingerprint, question, now.replace(microsecond=0))
     notice = Notice(fingerprint, question_text(question, record), question=True)
     return Effect(Status.BLOCKED, replace(record, blocker=blocker), f"{key} asks a question", (notice,))
 
@@ -154,5 +158,5 @@ def _needs_a_look(key: Key, record: Record, ending: Ending) -> Effect:
 
 def _failing_tails(report: Report | None) -> list[str]:
     failing = [gate for gate in report.gates if gate.status is not GateStatus.PASSED and gate.tail] if report else []
-    return [f"Gate `{gate.name}`:\n\n{code_block(gate.tail)}" for gate in failing[:3]]
+    return [f"Gate `{quote_line(gate.name, 60)}`:\n\n{code_block(gate.tail)}" for gate in failing[:3]]
 

@@ -1,7 +1,9 @@
 """Which status a task's labels mean, when people, we and old events disagree (design decision 9)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
 from bot.model.issue import Event, EventKind
 from bot.model.snapshot import Snapshot
@@ -19,9 +21,17 @@ class Meant:
     move: Event | None = None
 
 
+@cache
+def _by_label(prefix: str) -> Mapping[str, Status]:
+    """The status that each of our status labels means, by its name without case."""
+    return {f"{prefix}:{status}".casefold(): status for status in Status}
+
+
 def statuses_of(task: Task, snapshot: Snapshot) -> tuple[Status, ...]:
     """The status labels that the issue carries, names compared without case."""
-    return tuple(status for status in Status if task.issue.has_label(snapshot.config.label(status)))
+    known = _by_label(snapshot.config.prefix)
+    found = (known.get(label.casefold()) for label in task.issue.labels)
+    return tuple(status for status in dict.fromkeys(found) if status is not None)
 
 
 def meant_status(task: Task, snapshot: Snapshot) -> Meant:
@@ -66,13 +76,14 @@ def newest_move(task: Task, snapshot: Snapshot, present: tuple[Status, ...]) -> 
 
 
 def newest_removal(task: Task, snapshot: Snapshot) -> Event | None:
-    """The newest removal of a status label by somebody else than us, since our last status write."""
+    """The newest removal of a status label by a person, since our last status write. What an app removes is put back."""
     since = _last_write(task)
     removals = [
         event
         for event in task.issue.events
         if event.kind is EventKind.UNLABELED
         and event.actor.id not in snapshot.accounts
+        and not event.actor.is_bot
         and event.at >= since
         and _status(event, snapshot) is not None
     ]
@@ -84,5 +95,4 @@ def _last_write(task: Task) -> datetime:
 
 
 def _status(event: Event, snapshot: Snapshot) -> Status | None:
-    name = (event.label or "").casefold()
-    return next((status for status in Status if snapshot.config.label(status).casefold() == name), None)
+    return _by_label(snapshot.config.prefix).get((event.label or "").casefold())

@@ -1,6 +1,6 @@
 """Rules for a task that an attempt owns: follow its run, end it when it is not wanted any more, settle how it ended."""
 
-from dataclasses import replace
+from datetime import datetime
 
 from bot.model.decision import CancelRun, Decision, Notice, Verb
 from bot.model.record import Attempt, Record
@@ -9,7 +9,7 @@ from bot.model.run import Run
 from bot.model.status import Status
 from bot.notation.keys import Key
 from bot.plan.board import Board, Item
-from bot.plan.edits import ended, with_live
+from bot.plan.edits import ended, with_live, with_newest
 from bot.plan.effects import effect_of
 from bot.plan.outcomes import Ending, ending_of, merge_facts, run_of
 from bot.plan.trust import Unapproved, Unknown, still_stands
@@ -20,21 +20,35 @@ def end_live(
 ) -> Decision:
     """People decided: give the task its new status and end the attempt that still runs, if any.
 
-    The slot stays in use until the run has ended. With `spare` the run is left to finish (it is what brought the news).
+    The slot stays in use until the run has ended. With `spare` the run is left to finish (it is what brought the news), and
+    its report counts.
     """
     live = item.record.live
     if live is None:
         return board.decide(item, verb, why, status, item.record, notices=notices)
     key = Key(item.number, live.number)
     run = run_of(key, live, board.snapshot)
+    ending = ending_of(key, run, board.snapshot) if spare and run is not None and not live.cancelled_for else None
+    if isinstance(ending, frozenset):
+        return board.decide(item, verb, why, status, item.record, notices=notices, wants=ending)
+    if ending is not None and ending.report is not None:
+        record = with_newest(item.record, merge_facts(live, ending, board.snapshot.now))
+        return board.decide(item, verb, why, status, record, notices=notices)
     settled = _settle_unwanted(item, board, live, run, why)
     if settled is not None:
         return board.decide(item, verb, why, status, settled, notices=notices)
     record, cancel, words = _cancel(item.record, live, run, board, "" if spare else why)
-    due = live.cancel_sent_at + board.config.force_after if live.cancel_sent_at and not live.force_sent_at else None
+    due = _force_due(record.attempts[-1], board)
     return board.decide(
         item, Verb.CANCEL if cancel else verb, f"{why}; {words}", status, record, cancel=cancel, notices=notices, due=due
     )
+
+
+def _force_due(live: Attempt, board: Board) -> datetime | None:
+    """When a cancel that was asked for is repeated by force."""
+    if live.cancel_sent_at is None or live.force_sent_at is not None:
+        return None
+    return live.cancel_sent_at + board.config.force_after
 
 
 def _settle_unwanted(item: Item, board: Board, live: Attempt, run: Run | None, why: str) -> Record | None:
@@ -126,8 +140,7 @@ def _overdue(live: Attempt, board: Board) -> bool:
 
 def _finish(item: Item, board: Board, key: Key, record: Record, ending: Ending) -> Decision:
     now = board.snapshot.now
-    newest = merge_facts(record.attempts[-1], ending, now)
-    record = replace(record, attempts=(*record.attempts[:-1], newest))
+    record = with_newest(record, merge_facts(record.attempts[-1], ending, now))
     effect = effect_of(key, record, ending, board.config, now)
     return board.decide(
         item,

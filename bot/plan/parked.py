@@ -84,7 +84,8 @@ def await_review(item: Item, board: Board) -> Decision | None:
         return board.move(
             item, Status.BACKLOG, record, f"#{number} was closed unmerged", (Notice(f"refused:{number}", text),)
         )
-    asked = max((pull.changes_requested_at for pull in item.task.issue.pulls if pull.changes_requested_at), default=None)
+    own = [pull for pull in item.task.issue.pulls if pull.number == number]
+    asked = max((pull.changes_requested_at for pull in own if pull.changes_requested_at), default=None)
     if asked is not None and (item.record.reviewed_at is None or asked > item.record.reviewed_at):
         record = replace(item.record, reviewed_at=asked)
         return board.move(item, Status.READY, record, f"a review of #{number} asks for changes")

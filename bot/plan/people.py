@@ -52,13 +52,16 @@ def admit_reopened(item: Item, board: Board) -> Decision | None:
 def _reopening(item: Item, board: Board) -> Event | None:
     """The newest reopening of a finished task by somebody else than us that was not acted upon yet."""
     finished = (Status.DONE, Status.MERGED)
-    dropped = item.record.status is None and bool(item.record.attempts)
+    dropped_at = item.record.status_at if item.record.status is None else None
+    dropped = dropped_at is not None
     if item.meant.status not in finished and not (item.meant.status is None and dropped):
         return None
     events = item.task.issue.events
     reopenings = [event for event in events if event.kind is EventKind.REOPENED and event.actor.id not in board.accounts]
     newest = max(reopenings, key=lambda event: event.at, default=None)
-    if newest is None or (item.record.reopened_at is not None and newest.at <= item.record.reopened_at):
+    if newest is None or (dropped_at is not None and newest.at < dropped_at.replace(microsecond=0)):
+        return None
+    if item.record.reopened_at is not None and newest.at <= item.record.reopened_at:
         return None
     names = {board.config.label(status).casefold() for status in finished}
     labelled = [

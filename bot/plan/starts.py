@@ -1,6 +1,6 @@
 """Which ready tasks start now, in which order, and why the others do not yet."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -11,6 +11,7 @@ from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.keys import Key
+from bot.plan.batches import Turns
 from bot.plan.board import Board, Item
 from bot.plan.edits import last_attempt
 from bot.plan.graph import show_path
@@ -56,7 +57,7 @@ def hold_back_off(item: Item, board: Board) -> Decision | None:
 
 def hold_for_needs(item: Item, board: Board) -> Decision | None:
     """Every need must be satisfied, now."""
-    unmet, wants = unmet_needs(item.task, board.snapshot)
+    unmet, wants = unmet_needs(item.task, board)
     if item.number in board.behind_cycles:
         names = ", ".join(need.words for need in unmet) or "a need"
         return board.hold(item, f"blocked by cycle: waits for {names}")
@@ -78,7 +79,7 @@ def _warnings(item: Item) -> tuple[Notice, ...]:
 
 def hold_unapproved(item: Item, board: Board) -> Decision | None:
     """Only work that somebody with permission ordered, for the text as it stands, may start."""
-    verdict = judge_order(item.task, board.snapshot)
+    verdict = judge_order(item.task, item.record, board.snapshot)
     if isinstance(verdict, Unknown):
         return board.hold(item, "who ordered it is being looked up", wants=verdict.wants)
     if not isinstance(verdict, Unapproved):
@@ -95,17 +96,18 @@ def hold_unapproved(item: Item, board: Board) -> Decision | None:
 STARTS_PER_TICK = 40
 
 
-def start_in_order(items: Sequence[Item], used: Sequence[Decision], board: Board) -> list[Decision]:
+def start_in_order(items: Sequence[Item], decided: Mapping[int, Decision], board: Board) -> list[Decision]:
     """Start what fits the limits, the most urgent first; the rest is held with the limit's name.
 
-    `used` are the decisions on tasks that an attempt still owns: each takes a slot until its run has ended.
+    `decided` are the other tasks: each that an attempt still owns takes a slot until its run has ended.
     """
-    slots = _Slots(board, used)
+    slots = _Slots(board, [decision for decision in decided.values() if decision.record.live is not None])
+    turns = Turns(items, decided, board)
     by_number = {item.number: item for item in items}
     decisions = []
     for candidate in _in_order(items, board):
         item = by_number[candidate.number]
-        full = slots.refusal(item)
+        full = slots.refusal(item) or turns.refusal(item)
         if not full and slots.taken >= STARTS_PER_TICK:
             due = board.snapshot.now + timedelta(minutes=1)
             decisions.append(board.hold(item, f"starts a minute later: a tick starts at most {STARTS_PER_TICK}", due=due))
@@ -113,6 +115,7 @@ def start_in_order(items: Sequence[Item], used: Sequence[Decision], board: Board
             decisions.append(board.hold(item, full, notices=_warnings(item)))
         else:
             slots.take(item)
+            turns.take(item)
             decisions.append(_start(item, board))
     return decisions
 
@@ -180,7 +183,7 @@ def _history(board: Board) -> History:
 
 def _start(item: Item, board: Board) -> Decision:
     """Claim: the attempt's key goes into the record, the dispatch follows once that is written."""
-    approval = judge_order(item.task, board.snapshot)
+    approval = judge_order(item.task, item.record, board.snapshot)
     assert isinstance(approval, Approval), "only approved tasks get here"
     record = item.record
     kind = Kind.PUBLISH if record.republish else Kind.CODE

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bot.model.issue import GHOST, Account, Event, EventKind
-from bot.model.record import Approval
+from bot.model.record import Approval, Record
 from bot.model.snapshot import Permission, Snapshot
 from bot.model.task import Task
 from bot.notation.digests import text_digest
@@ -40,8 +40,8 @@ def may_order(account: Account, snapshot: Snapshot) -> bool | Unknown:
 
 
 def may_label(account: Account, snapshot: Snapshot) -> bool | Unknown:
-    """Like `may_order`, and the apps that the configuration trusts with labels count as well."""
-    return _named(account, snapshot.config.trust.apps) or may_order(account, snapshot)
+    """Like `may_order`, and the apps (never people of that name) that the configuration trusts with labels count as well."""
+    return (account.is_bot and _named(account, snapshot.config.trust.apps)) or may_order(account, snapshot)
 
 
 def rank(level: str) -> int:
@@ -49,15 +49,17 @@ def rank(level: str) -> int:
     return _RANKS.index(level) if level in _RANKS else 0
 
 
-def judge_order(task: Task, snapshot: Snapshot) -> Approval | Unapproved | Unknown:
+def judge_order(task: Task, record: Record, snapshot: Snapshot) -> Approval | Unapproved | Unknown:
     """The approval under which a task labelled ready may start, or why there is none.
 
-    The newest `cf:ready` label decides. If a person set it, that person must be allowed to order, and the order stands for
-    the text as it is now unless somebody without permission edited it since. If we set it, we were restoring: the approval
-    in the record counts.
+    The newest order decides: the newest `cf:ready` label of a person, who must be allowed to order, or the approval in the
+    record, if that is newer (a batch, a reopening) or the label is ours. It stands for the text as it is now unless somebody
+    without permission edited it since.
     """
     event = _newest_order(task, snapshot)
-    if event is not None and event.actor.id not in snapshot.accounts:
+    kept = record.approval
+    by_person = event is not None and event.actor.id not in snapshot.accounts
+    if event is not None and by_person and (kept is None or kept.at <= event.at):
         allowed = may_label(event.actor, snapshot)
         if isinstance(allowed, Unknown):
             return allowed
@@ -67,8 +69,8 @@ def judge_order(task: Task, snapshot: Snapshot) -> Approval | Unapproved | Unkno
                 f" who does not have {snapshot.config.trust.permission} permission here"
             )
         approval = Approval(event.actor.login, event.at, text_digest(task.issue.title, task.issue.body))
-    elif task.record.approval is not None:
-        approval = task.record.approval
+    elif kept is not None:
+        approval = kept
     else:
         return Unapproved("nobody with permission has ordered it: no label event of an authorised person can be seen")
     return still_stands(approval, task, snapshot)
@@ -104,4 +106,8 @@ def _newest_order(task: Task, snapshot: Snapshot) -> Event | None:
 
 
 def _named(account: Account, names: tuple[str, ...]) -> bool:
-    return any(account.login.casefold() == name.casefold() for name in names)
+    """Whether a list names the account; an app may stand there with or without its `[bot]`."""
+    logins = {account.login.casefold()}
+    if account.is_bot:
+        logins.add(account.login.casefold().removesuffix("[bot]"))
+    return any(name.casefold() in logins for name in names)

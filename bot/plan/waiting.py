@@ -9,7 +9,7 @@ from bot.model.ref import Ref
 from bot.model.snapshot import Lookup, NeedOf, Snapshot
 from bot.model.status import Status
 from bot.model.task import Task
-from bot.plan.labels import meant_status
+from bot.plan.board import Board
 
 # These will not mend themselves: a person must decide, and is asked once.
 _NEEDS_A_PERSON = {
@@ -28,8 +28,9 @@ class Unmet:
     words: str
 
 
-def unmet_needs(task: Task, snapshot: Snapshot) -> tuple[tuple[Unmet, ...], frozenset[Lookup]]:
+def unmet_needs(task: Task, board: Board) -> tuple[tuple[Unmet, ...], frozenset[Lookup]]:
     """The needs that are not satisfied, with words for each, and the lookups that are still missing to say so."""
+    snapshot = board.snapshot
     unmet: list[Unmet] = []
     wants: set[Lookup] = set()
     for ref in task.needs:
@@ -37,7 +38,7 @@ def unmet_needs(task: Task, snapshot: Snapshot) -> tuple[tuple[Unmet, ...], froz
         if state is None:
             wants.add(NeedOf(ref))
         elif not state.satisfied:
-            unmet.append(Unmet(ref, state, _words(ref, state, snapshot)))
+            unmet.append(Unmet(ref, state, _words(ref, state, board)))
     if task.issue.hidden_edges:
         hidden = Ref(snapshot.repository.full_name, task.number)
         unmet.append(Unmet(hidden, NeedState.UNREADABLE, "a native blocker that this token cannot see"))
@@ -69,11 +70,11 @@ def need_notices(unmet: tuple[Unmet, ...]) -> Iterator[Notice]:
             yield Notice(f"need:{need.ref}:{need.state.name.lower()}", text)
 
 
-def _words(ref: Ref, state: NeedState, snapshot: Snapshot) -> str:
-    local = ref.repository == snapshot.repository.full_name.lower()
+def _words(ref: Ref, state: NeedState, board: Board) -> str:
+    local = ref.repository == board.home
     name = f"#{ref.number}" if local else str(ref)
-    task = snapshot.tasks.get(ref.number) if local and state is NeedState.OPEN else None
-    if task is not None and meant_status(task, snapshot).status is Status.FAILED:
+    meant = board.meant.get(ref.number) if local and state is NeedState.OPEN else None
+    if meant is not None and meant.status is Status.FAILED:
         return f"failed {name}"
     if state in _NEEDS_A_PERSON:
         return f"{name}, which {_NEEDS_A_PERSON[state]}"

@@ -1,0 +1,606 @@
+"""Batches, from the inputs of cf-batch.yml to the closed batch issue."""
+
+from datetime import timedelta
+
+import pytest
+
+from bot.conductor.batch_command import NotAllowed, obey, read_request
+from bot.model.errors import BotError, TryLater, UsageError
+from bot.model.report import Outcome, Question
+from bot.sandbox.world.faults import Disconnected
+from tests.conductor.story import CONFIG, Story
+
+DEFAULTS = {
+    "action": "run",
+    "target": "",
+    "tasks": "",
+    "strategy": "parallel",
+    "max_parallel": "",
+    "on_failure": "continue",
+    "max_retries": "0",
+    "engine": "",
+    "dry_run": "false",
+    "options": "",
+}
+
+
+def order(story: Story, tasks: str = "", *, by: str = "maintainer", run: int = 77, attempt: int = 1, **inputs: str) -> str:
+    """What `cf batch` says to these inputs, given the way the workflow gives them."""
+    given = {**DEFAULTS, "tasks": tasks, **inputs}
+    environ = {f"CF_BATCH_{name.upper()}": value for name, value in given.items()}
+    environ |= {"GITHUB_ACTOR": by, "GITHUB_TRIGGERING_ACTOR": by, "GITHUB_RUN_ID": str(run), "GITHUB_RUN_ATTEMPT": str(attempt)}
+    story.world.wait(timedelta(seconds=2))
+    said = obey(story.world.github(), read_request(environ), story.world.now)
+    story.world.wait(timedelta(seconds=2))
+    return said
+
+
+def refusal(story: Story, *args: str, **inputs: str) -> str:
+    """The refusal's words; nothing may have been written before it."""
+    issues, writes = len(list(story.world.issues.all())), story.world.faults.writes
+    with pytest.raises(BotError) as refused:
+        order(story, *args, **inputs)
+    assert (len(list(story.world.issues.all())), story.world.faults.writes) == (issues, writes)
+    return str(refused.value)
+
+
+def batches(story: Story) -> list[int]:
+    return [issue.number for issue in story.world.issues.all() if issue.has_label("cf:batch")]
+
+
+def issue(story: Story, body: str = "", *labels: str) -> int:
+    return story.world.open_issue("Do it", body, labels=labels)
+
+
+def last_words(story: Story, batch: int) -> str:
+    return story.world.comments_of(batch)[-1].body
+
+
+def test_a_parallel_batch_takes_backlog_unlabelled_and_failed_issues_from_order_to_closed_issue():
+    story = Story(CONFIG + "retry: {max_attempts: 1}\n")
+    failed = story.ready()
+    story.tick()
+    story.finish(f"cf-{failed}-1", Outcome.FAILED)
+    story.tick()
+    assert story.status(failed) == ("failed",)
+    plain, parked = issue(story), issue(story, "", "cf:backlog")
+    said = order(story, f"{failed} {plain} #{parked} {plain}")
+
+    (batch,) = batches(story)
+    assert said == f"batch #{batch} is written with 3 tasks"
+    text = story.world.issue(batch).body
+    assert f"| 1 | #{failed} Do it | failed | starts with fresh strikes |" in text
+    assert f"| 2 | #{plain} Do it | new |  |" in text
+    assert story.world.runs("cf-conductor.yml")[-1].event == "workflow_dispatch"
+
+    story.tick()
+    assert story.starts()[1:] == [f"cf-{failed}-2", f"cf-{plain}-1", f"cf-{parked}-1"]
+    record = story.record(plain)
+    assert record.approval is not None
+    assert (record.approval.by, record.batch) == ("maintainer", batch)
+    story.finish(f"cf-{failed}-2", Outcome.FAILED, reason="2 tests | failed")
+    story.finish(f"cf-{plain}-1", Outcome.PASSED)
+    story.finish(f"cf-{parked}-1", Outcome.PASSED)
+    story.tick()
+    assert story.world.issue(batch).is_open  # two pull requests wait for their merge
+    story.merge(plain)
+    story.merge(parked)
+    story.tick()
+
+    assert not story.world.issue(batch).is_open
+    assert last_words(story, batch).startswith("**The batch has ended.** 2 of 3 came through.")
+    assert f"| #{plain} | merged | 1 | #" in last_words(story, batch)
+    assert f"| #{failed} | failed | 2 | – | failed: 2 tests \\| failed |" in last_words(story, batch)
+    story.settle()
+    assert len(story.world.comments_of(batch)) == 1
+    assert len(story.starts()) == 4  # a failed member is not tried again and again
+
+
+def test_a_serial_batch_starts_one_at_a_time_in_the_order_written():
+    story = Story()
+    first, second, third = issue(story), issue(story), issue(story)
+    order(story, f"{third} {first} {second}", strategy="serial")
+    story.tick()
+    assert story.starts() == [f"cf-{third}-1"]
+    assert story.foresee()[first].endswith("another member is running")
+    story.finish(f"cf-{third}-1", Outcome.FAILED)
+    story.tick()
+    assert story.starts() == [f"cf-{third}-1"]  # its turn is not over while it backs off
+    assert f"#{third} comes first" in story.foresee()[first]
+    story.world.wait(timedelta(minutes=2))
+    story.tick()
+    story.finish(f"cf-{third}-2", Outcome.PASSED)
+    story.tick()
+    story.finish(f"cf-{first}-1", Outcome.PASSED)
+    story.tick()
+
+    assert story.starts() == [f"cf-{third}-1", f"cf-{third}-2", f"cf-{first}-1", f"cf-{second}-1"]
+
+
+def test_a_serial_batch_puts_a_need_before_its_dependent():
+    story = Story()
+    need = issue(story)
+    dependent = issue(story, f"Depends on #{need}")
+    other = issue(story)
+    order(story, f"{dependent} {other} {need}", strategy="serial")
+    (batch,) = batches(story)
+    places = [line.split()[3] for line in story.world.issue(batch).body.splitlines() if line.startswith("| ") and " #" in line]
+    assert places == [f"#{need}", f"#{dependent}", f"#{other}"]
+    story.tick()
+    story.finish(f"cf-{need}-1", Outcome.PASSED)
+    story.tick()  # what waits for the merge is passed over
+    story.merge(need)
+    story.finish(f"cf-{other}-1", Outcome.PASSED)
+    story.tick()
+
+    assert story.starts() == [f"cf-{need}-1", f"cf-{other}-1", f"cf-{dependent}-1"]
+
+
+def test_the_batch_has_a_limit_of_its_own_inside_the_repositorys():
+    story = Story()
+    members = [issue(story) for _ in range(3)]
+    order(story, f"{members[0]}-{members[2]}", max_parallel="2")
+    other = story.ready()
+    story.tick()
+
+    assert sorted(story.starts()) == sorted([f"cf-{members[0]}-1", f"cf-{members[1]}-1", f"cf-{other}-1"])
+    assert "max_parallel of batch" in story.foresee()[members[2]]
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "two", "1.5"])
+def test_a_limit_that_is_no_number_of_at_least_one_is_refused(limit):
+    story = Story()
+    assert "max_parallel must be a whole number" in refusal(story, str(issue(story)), max_parallel=limit)
+
+
+def test_unknown_numbers_and_pull_requests_refuse_the_whole_order_naming_all():
+    story = Story()
+    task = issue(story)
+    story.world.push_files("topic", {"a.txt": "a"})
+    pull = story.world.open_pull("topic", "A pull request")
+    words = refusal(story, f"{task} {pull} 900 901")
+
+    assert f"#{pull} is a pull request; #900 does not exist; #901 does not exist" in words
+    story.tick()
+    assert story.starts() == []
+
+
+def test_the_conductors_own_issues_are_no_tasks():
+    story = Story()
+    story.tick()
+    dashboard = story.last.seen.dashboard or story.tick().seen.dashboard
+    assert "the conductor's own issue" in refusal(story, f"{issue(story)} {dashboard.number}")
+
+
+def test_closed_issues_are_skipped_and_named_and_repeats_count_once():
+    story = Story()
+    closed, task = issue(story), issue(story)
+    story.world.close(closed)
+    assert order(story, f"{closed} {task} {task}").endswith(f"with 1 task; left out: #{closed} is closed")
+    assert f"- #{closed} is closed" in story.world.issue(batches(story)[0]).body
+    assert "no open task is left" in refusal(story, str(closed), run=78)
+
+
+@pytest.mark.parametrize("tasks", ["", "   ", ","])
+def test_an_empty_list_is_refused(tasks):
+    assert "the list is empty" in refusal(Story(), tasks)
+
+
+@pytest.mark.parametrize("permission", ["none", "read", "triage"])
+def test_somebody_without_permission_is_refused(permission):
+    story = Story()
+    story.world.add_user("visitor", permission)
+    task = issue(story)
+    assert "visitor may not order work here" in refusal(story, str(task), by="visitor")
+    with pytest.raises(NotAllowed) as refused:
+        order(story, str(task), by="visitor")
+    assert refused.value.exit_code == 1
+    story.tick()
+    assert story.starts() == []
+
+
+def test_a_rerun_needs_both_people_and_a_bot_is_none():
+    story = Story()
+    task = issue(story)
+    environ = {"CF_BATCH_TASKS": str(task), "GITHUB_RUN_ID": "77"}
+    environ |= {"GITHUB_ACTOR": "stranger", "GITHUB_TRIGGERING_ACTOR": "maintainer"}
+    with pytest.raises(NotAllowed, match="stranger"):
+        obey(story.github, read_request(environ), story.world.now)
+    assert "may not order work" in refusal(story, str(task), by="github-actions[bot]")
+
+
+def test_a_rerun_of_the_same_run_writes_nothing_new_even_after_the_batch_has_ended():
+    story = Story()
+    task = issue(story)
+    order(story, str(task))
+    assert "holds this order already" in order(story, str(task), attempt=2)
+    (batch,) = batches(story)
+    story.world.close(batch)
+    assert order(story, str(task), attempt=3).startswith(f"batch #{batch} holds this order already")
+    assert batches(story) == [batch]
+
+
+def test_a_member_of_a_running_batch_is_refused_by_the_next_order():
+    story = Story()
+    task, other = issue(story), issue(story)
+    order(story, str(task))
+    assert f"#{task} is a member of batch #{batches(story)[0]}" in refusal(story, f"{task} {other}", run=78)
+
+
+def test_of_two_batches_that_share_a_task_the_later_one_is_cancelled():
+    """Two orders that were written at the same moment, each before it could see the other."""
+    story = Story()
+    task, other = issue(story), issue(story)
+    order(story, str(task))
+    first = batches(story)[0]
+    body = story.world.issue(first).body.replace(f"[{task}]", f"[{task},{other}]").replace('"run":77', '"run":78')
+    second = story.world.open_issue("cf batch", body, labels=("cf:batch",), by="github-actions[bot]")
+    story.tick()
+
+    assert story.starts() == [f"cf-{task}-1"]
+    assert not story.world.issue(second).is_open
+    assert f"#{task} is a member of #{first}" in last_words(story, second)
+    assert story.world.issue(first).is_open
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ({"action": "resume"}, "the action `resume` is not there yet"),
+        ({"action": "stop-force"}, "the action `stop-force` is not there yet"),
+        ({"action": "approve"}, "the action `approve` is not there yet"),
+        ({"action": "dance"}, "the action must be run or stop and is `dance`"),
+        ({"strategy": "auto"}, "not there yet: strategy auto"),
+        ({"strategy": "random"}, "strategy must be parallel or serial or auto"),
+        ({"on_failure": "stop"}, "not there yet: on_failure stop"),
+        ({"max_retries": "2"}, "not there yet: max_retries 2"),
+        ({"max_retries": "many"}, "max_retries must be a whole number"),
+        ({"engine": "codex"}, "not there yet: engine codex"),
+        ({"dry_run": "true"}, "not there yet: dry_run true"),
+        ({"options": "timeout=2h\nmodel=best"}, "not there yet: the option timeout=2h, the option model=best"),
+        ({"options": "speed=11"}, "there is no option `speed`"),
+        ({"options": "timeout"}, "line 1, `timeout`, is not key=value"),
+        ({"target": "30"}, "run takes no target"),
+        ({"action": "stop"}, "stop needs the number of a batch issue"),
+        ({"action": "stop", "target": "30"}, "stop takes a target only, and no tasks"),
+    ],
+)
+def test_what_is_wrong_or_not_there_yet_is_refused_before_anything_is_written(inputs, words):
+    story = Story()
+    assert words in refusal(story, str(issue(story)), **inputs)
+
+
+def test_an_option_that_asks_for_what_happens_anyhow_is_taken():
+    story = Story()
+    assert "is written" in order(story, str(issue(story)), options="# questions\nblocked=wait\n")
+
+
+def test_a_label_names_every_open_issue_that_carries_it():
+    story = Story()
+    first, second = issue(story, "", "good first issue"), issue(story, "", "Good First Issue")
+    closed = issue(story, "", "good first issue")
+    story.world.close(closed)
+    order(story, 'label:"good first issue"')
+    story.tick()
+
+    assert sorted(story.starts()) == sorted([f"cf-{first}-1", f"cf-{second}-1"])
+    assert "no open issue is labelled nothing" in refusal(story, "label:nothing", run=78)
+
+
+def test_ready_names_approved_tasks_only():
+    story = Story()
+    story.world.add_user("triager", "triage")
+    approved = story.ready()
+    sneaked = story.world.open_issue("Sneaked in", by="stranger")
+    story.world.label(sneaked, "cf:ready", by="triager")
+    said = order(story, "ready", strategy="serial")
+    story.tick()
+
+    assert f"#{sneaked} is ready but not approved" in said
+    assert story.starts() == [f"cf-{approved}-1"]
+
+
+def test_an_explicit_number_approves_what_somebody_else_could_not():
+    story = Story()
+    story.world.add_user("triager", "triage")
+    task = issue(story)
+    story.world.label(task, "cf:ready", by="triager")
+    story.tick()
+    assert story.starts() == []
+    order(story, str(task))
+    story.tick()
+    assert story.starts() == [f"cf-{task}-1"]
+
+
+def test_an_outsiders_edit_after_the_order_withdraws_the_approval():
+    story = Story()
+    mine = story.world.open_issue("Theirs", "text", by="stranger")
+    order(story, str(mine))
+    story.world.edit_issue(mine, body="text, and delete everything", by="stranger")
+    story.settle()
+
+    assert story.starts() == []
+    assert story.status(mine) == ("backlog",)
+    (batch,) = batches(story)
+    assert not story.world.issue(batch).is_open
+    assert "title or body was changed by stranger" in last_words(story, batch)
+
+
+def test_a_writers_edit_after_the_order_does_no_harm():
+    story = Story()
+    task = issue(story)
+    order(story, str(task))
+    story.world.edit_issue(task, body="clearer")
+    story.tick()
+    assert story.starts() == [f"cf-{task}-1"]
+
+
+@pytest.mark.parametrize("how", ["command", "closed by a person"])
+def test_a_stopped_batch_starts_nothing_more_and_lets_what_runs_finish(how):
+    story = Story(CONFIG + "max_parallel: 1\n")
+    running, waiting = issue(story), issue(story)
+    order(story, f"{running} {waiting}")
+    story.tick()
+    (batch,) = batches(story)
+    if how == "command":
+        assert order(story, action="stop", target=f"#{batch}", run=78) == f"batch #{batch} is stopped; what runs finishes"
+        assert "has ended already" in order(story, action="stop", target=str(batch), run=79)
+        assert len(story.world.comments_of(batch)) == 1
+    else:
+        story.world.close(batch)
+    run = story.finish(f"cf-{running}-1", Outcome.FAILED)
+    story.world.wait(timedelta(hours=2))
+    story.settle()
+
+    assert story.world.run(run).conclusion == "failure"  # not cancelled
+    assert story.starts() == [f"cf-{running}-1"]
+    assert story.status(running) == story.status(waiting) == ("backlog",)
+    story.world.label(waiting, "cf:ready")
+    story.settle()
+    assert story.starts() == [f"cf-{running}-1", f"cf-{waiting}-1"]  # a person's newer order sets it free
+
+
+def test_a_batch_that_is_stopped_between_snapshot_and_dispatch_starts_nothing():
+    story = Story()
+    task = issue(story)
+    order(story, str(task))
+    (batch,) = batches(story)
+    ask = story.github.issues
+
+    def closed_meanwhile(numbers):
+        if batch in numbers:
+            story.world.close(batch)
+        return ask(numbers)
+
+    story.github.issues = closed_meanwhile  # type: ignore[method-assign]
+    last = story.tick()
+
+    assert last.effects.skipped == {task: f"batch #{batch} was stopped"}
+    assert story.starts() == []
+
+
+def test_stop_wants_a_batch_of_ours():
+    story = Story()
+    task = issue(story)
+    fake = story.world.open_issue("cf batch", "", labels=("cf:batch",), by="maintainer")
+    for number in (task, fake, 900):
+        assert f"#{number} is not a batch of ours" in refusal(story, action="stop", target=str(number))
+    order(story, str(task))
+    batch = batches(story)[-1]
+    assert "may not order work" in refusal(story, action="stop", target=str(batch), by="stranger")
+
+
+def test_a_batch_issue_by_somebody_else_is_no_order():
+    story = Story()
+    task = issue(story)
+    order(story, str(task))
+    (batch,) = batches(story)
+    story.world.close(batch)
+    story.world.open_issue("cf batch", story.world.issue(batch).body, labels=("cf:batch",))
+    story.settle()
+    assert story.starts() == []
+
+
+def test_a_batch_whose_text_somebody_edited_is_stopped_and_says_so():
+    story = Story(CONFIG + "max_parallel: 1\n")
+    first, second = issue(story), issue(story)
+    order(story, f"{first} {second}")
+    story.tick()
+    (batch,) = batches(story)
+    story.world.edit_issue(batch, body=story.world.issue(batch).body.replace("parallel", "serial"))
+    story.settle()
+
+    assert not story.world.issue(batch).is_open
+    assert "its text was edited by maintainer" in last_words(story, batch)
+    assert story.starts() == [f"cf-{first}-1"]
+    assert story.status(second) == ("backlog",)
+
+
+def test_what_waits_for_an_answer_keeps_the_batch_open_and_goes_on_after_it():
+    story = Story()
+    task = issue(story)
+    order(story, str(task))
+    story.tick()
+    story.finish(f"cf-{task}-1", Outcome.BLOCKED, question=Question("Which?"))
+    story.settle()
+    assert story.world.issue(batches(story)[0]).is_open
+    story.world.comment(task, "The blue one.")
+    story.settle()
+    assert story.starts() == [f"cf-{task}-1", f"cf-{task}-2"]
+
+
+def test_members_behind_a_failed_or_dropped_need_are_not_run():
+    story = Story(CONFIG + "retry: {max_attempts: 1}\n")
+    fails = issue(story)
+    behind = issue(story, f"Depends on #{fails}")
+    further = issue(story, f"Depends on #{behind}")
+    dropped = issue(story)
+    story.world.close(dropped, reason="not_planned")
+    without = issue(story, f"Depends on #{dropped}")
+    order(story, f"{fails} {behind} {further} {without}")
+    story.tick()
+    assert story.world.issue(batches(story)[0]).is_open
+    story.finish(f"cf-{fails}-1", Outcome.FAILED)
+    story.settle()
+
+    words = last_words(story, batches(story)[0])
+    assert not story.world.issue(batches(story)[0]).is_open
+    assert f"| #{behind} | not run | – | – | waiting on failed #{fails} |" in words
+    assert f"| #{further} | not run | – | – | waiting on #{behind} |" in words
+    assert f"| #{without} | not run | – | – | waiting on #{dropped}, which was closed as not planned |" in words
+    assert story.starts() == [f"cf-{fails}-1"]
+
+
+def test_members_of_a_cycle_are_not_run():
+    story = Story()
+    task, other = issue(story), issue(story)
+    story.world.edit_issue(task, body=f"Depends on #{other}")
+    story.world.edit_issue(other, body=f"Depends on #{task}")
+    order(story, f"{task} {other}", strategy="serial")
+    story.settle()
+    assert f"| #{task} | not run | – | – | part of the cycle" in last_words(story, batches(story)[0])
+    assert story.status(task) == story.status(other) == ("backlog",)
+
+
+def test_a_member_that_is_gone_keeps_no_batch_open():
+    story = Story()
+    task = issue(story)
+    order(story, str(task))
+    story.world.delete_issue(task)
+    story.settle()
+    (batch,) = batches(story)
+    assert not story.world.issue(batch).is_open
+    assert f"| #{task} | gone |" in last_words(story, batch)
+
+
+def test_a_pause_does_not_end_a_batch():
+    story = Story()
+    task = issue(story)
+    story.world.label(task, "cf:pause")
+    order(story, str(task))
+    story.settle()
+    assert story.world.issue(batches(story)[0]).is_open
+    story.world.unlabel(task, "cf:pause")
+    story.settle()
+    assert story.starts() == [f"cf-{task}-1"]
+
+
+def test_a_running_member_goes_on_and_a_person_who_withdraws_one_is_obeyed():
+    story = Story()
+    running, withdrawn = story.ready(), issue(story)
+    story.tick()
+    order(story, f"{running} {withdrawn}", max_parallel="1")
+    story.settle()
+    assert story.starts() == [f"cf-{running}-1"]
+    story.world.unlabel(withdrawn, "cf:ready")
+    story.finish(f"cf-{running}-1", Outcome.PASSED)
+    story.settle()
+    assert story.starts() == [f"cf-{running}-1"]
+    story.merge(running)
+    story.settle()
+    assert not story.world.issue(batches(story)[0]).is_open
+
+
+def test_a_reopened_batch_is_ended_again_and_starts_nothing():
+    story = Story(CONFIG + "retry: {max_attempts: 1}\n")
+    task = issue(story)
+    order(story, str(task))
+    story.tick()
+    story.finish(f"cf-{task}-1", Outcome.FAILED)
+    story.tick()
+    (batch,) = batches(story)
+    story.world.wait(timedelta(minutes=1))
+    story.world.reopen(batch)
+    story.settle()
+    assert not story.world.issue(batch).is_open
+    assert len(story.world.comments_of(batch)) == 2
+    assert story.starts() == [f"cf-{task}-1"]
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("write", range(1, 12))
+def test_killed_after_any_write_there_is_one_batch_one_start_a_member_and_one_last_comment(write, after):
+    story = Story(CONFIG + "retry: {max_attempts: 1}\n")
+    tasks = [issue(story), issue(story, "", "cf:backlog")]
+    story.world.faults.fail_write(write, after=after)
+    for attempt in range(1, 4):
+        try:
+            order(story, f"{tasks[0]} {tasks[1]}", attempt=attempt)
+            break
+        except (Disconnected, TryLater):
+            continue
+    story.settle()
+    assert len(batches(story)) == 1
+    assert len(story.agent_starts()) == 2
+    for task in tasks:
+        story.finish_live(task, Outcome.FAILED)
+    story.settle()
+
+    assert len(story.starts()) == 2
+    (batch,) = batches(story)
+    assert not story.world.issue(batch).is_open
+    assert len(story.world.comments_of(batch)) == 1
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("write", range(1, 9))
+def test_killed_while_a_batch_ends_it_ends_once(write, after):
+    story = Story(CONFIG + "retry: {max_attempts: 1}\n")
+    task = issue(story)
+    order(story, str(task))
+    story.tick()
+    story.finish(f"cf-{task}-1", Outcome.FAILED)
+    story.world.faults.fail_write(write, after=after)
+    story.settle()
+    (batch,) = batches(story)
+    assert not story.world.issue(batch).is_open
+    assert len(story.world.comments_of(batch)) == 1
+
+
+def test_without_a_batch_a_tick_asks_for_nothing_more():
+    story = Story()
+    story.ready()
+    story.tick()
+    story.tick()
+    story.world.limits.requests.clear()
+    story.tick()
+    assert story.world.limits.requests["issues"] == 0
+    assert story.world.limits.requests["labelled"] == 0
+
+
+def test_lists_that_lag_behind_do_not_stop_a_batch():
+    story = Story(CONFIG + "max_parallel: 1\n")
+    first, second = issue(story), issue(story)
+    order(story, f"{first} {second}")
+    story.tick()
+    (batch,) = batches(story)
+    look = story.github.view
+
+    def without_batch(*args):
+        seen = look(*args)
+        return type(seen)(
+            seen.repository,
+            seen.viewer,
+            tuple(one for one in seen.issues if one.number != batch),
+            seen.labels,
+            seen.config_text,
+            seen.config_blob,
+            seen.at,
+        )
+
+    story.github.view = without_batch  # type: ignore[method-assign]
+    with pytest.raises(TryLater, match="lists are behind"):
+        story.tick()
+    story.github.view = look  # type: ignore[method-assign]
+    assert story.status(second) == ("ready",)
+
+
+def test_usage_errors_exit_with_two():
+    with pytest.raises(UsageError) as refused:
+        read_request({"GITHUB_ACTOR": "maintainer", "GITHUB_RUN_ID": "1"})
+    assert refused.value.exit_code == 2
+    for missing in ("GITHUB_ACTOR", "GITHUB_RUN_ID"):
+        environ = {"GITHUB_ACTOR": "maintainer", "GITHUB_RUN_ID": "1", "CF_BATCH_TASKS": "1"}
+        del environ[missing]
+        with pytest.raises(UsageError, match=missing):
+            read_request(environ)

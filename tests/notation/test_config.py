@@ -1,0 +1,285 @@
+"""`.github/cf.yml`: every key has a default, a range, and a sentence for what does not fit."""
+
+from dataclasses import fields
+from datetime import timedelta
+from operator import attrgetter
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bot.model.config import CONFIG_PATH, Config, EngineConfig
+from bot.model.errors import UsageError
+from bot.model.unit import Gate
+from bot.notation import config as module
+from bot.notation.config import read_config
+
+S, M, H = (timedelta(**{unit: 1}) for unit in ("seconds", "minutes", "hours"))
+GATE = "gates: [{name: tests, run: make test, "
+
+
+def refusal(text):
+    with pytest.raises(UsageError) as caught:
+        read_config(text)
+    message = str(caught.value)
+    assert message.startswith(CONFIG_PATH)
+    assert "\n" not in message
+    assert len(message) < 700
+    return message
+
+
+# attribute, its default, how a value is written, good values with what they mean
+KEYS = [
+    ("prefix", "cf", "prefix: {}", {"bot": "bot", "A-b_9": "A-b_9", "x" * 20: "x" * 20}),
+    ("engine", "command", "engine: {}", {"command": "command"}),
+    ("engines", {}, "engines: {}", {"{command: {args: x}}": {"command": EngineConfig("x")}, "{}": {}, "null": {}}),
+    ("runner", ("ubuntu-latest",), "runner: {}", {"[self-hosted, x64]": ("self-hosted", "x64"), "big": ("big",)}),
+    ("setup", (), "setup: {}", {"[a, b]": ("a", "b"), "make deps": ("make deps",), "[]": ()}),
+    ("gates", (), "gates: {}", {"[{name: t, run: r}]": (Gate("t", "r"),), "[]": (), "null": ()}),
+    ("corrections", 5, "corrections: {}", {"0": 0, "20": 20}),
+    ("timeout", 60 * M, "timeout: {}", {"1s": S, "350m": 350 * M, "1h30m": 90 * M}),
+    ("max_parallel", 4, "max_parallel: {}", {"0": 0, "256": 256}),
+    ("max_parallel_by_label", {}, "max_parallel_by_label: {}", {"{gpu: 1, 'area:db': 0}": {"gpu": 1, "area:db": 0}}),
+    ("total", 10, "limits: {{total: {}}}", {"0": 0, "256": 256}),
+    ("dispatch.units_per_run", 1, "dispatch: {{units_per_run: {}}}", {"1": 1, "85": 85}),
+    ("dispatch.launch_grace", 5 * M, "dispatch: {{launch_grace: {}}}", {"1m": M, "24h": 24 * H}),
+    ("order", "critical-path", "order: {}", {"score": "score", "critical-path": "critical-path"}),
+    ("priority_prefix", "cf:p", "priority: {{labels: {}}}", {"'prio/'": "prio/"}),
+    ("priority_default", 5, "priority: {{default: {}}}", {"0": 0, "9": 9}),
+    ("category_prefix", "area:", "category: {{prefix: {}}}", {"'kind:'": "kind:"}),
+    (
+        "dependencies.keywords",
+        ("depends on", "blocked by", "requires", "needs"),
+        "dependencies: {{keywords: {}}}",
+        {"[after]": ("after",), "after": ("after",)},
+    ),
+    ("dependencies.native", True, "dependencies: {{native: {}}}", {"false": False, "off": False, "true": True}),
+    ("dependencies.satisfied_by", "closed", "dependencies: {{satisfied_by: {}}}", {"closed": "closed"}),
+    ("retry.max_attempts", 3, "retry: {{max_attempts: {}}}", {"1": 1, "100": 100}),
+    ("retry.backoff", 30 * S, "retry: {{backoff: {}}}", {"0": 0 * S, "1h": H}),
+    ("retry.max_backoff", H, "retry: {{max_backoff: {}}}", {"0s": 0 * S, "24h": 24 * H}),
+    ("retry.interruptions", 3, "retry: {{interruptions: {}}}", {"1": 1, "100": 100}),
+    ("merge", "manual", "merge: {}", {"auto": "auto", "manual": "manual"}),
+    ("publish.max_files", 100, "publish: {{max_files: {}}}", {"1": 1, "3000": 3000}),
+    ("publish.max_bytes", 4_194_304, "publish: {{max_bytes: {}}}", {"1": 1, "100000000": 100_000_000}),
+    (
+        "publish.protected",
+        (".github/workflows/**", ".claude/**", ".mcp.json", "AGENTS.md", "CLAUDE.md"),
+        "publish: {{protected: {}}}",
+        {"[a, b/**]": ("a", "b/**"), "[]": ()},
+    ),
+    ("reconcile_interval", 60 * S, "reconcile: {{interval: {}}}", {"0": 0 * S, "1h": H}),
+    ("force_after", 5 * M, "reconcile: {{force_after: {}}}", {"1m": M, "60m": H}),
+    ("linger", 6 * M, "linger: {}", {"0": 0 * S, "30m": 30 * M}),
+    ("trust.permission", "write", "trust: {{permission: {}}}", {"triage": "triage", "admin": "admin"}),
+    ("trust.ignore", (), "trust: {{ignore: {}}}", {"[x]": ("x",)}),
+    ("trust.apps", (), "trust: {{apps: {}}}", {"[x]": ("x",)}),
+    ("also", (), "identity: {{also: {}}}", {"[1, 9007199254740992]": (1, 2**53)}),
+]
+BAD = [
+    ("prefix: {}", ["''", "' '", "5", "x" * 21, "'a b'", "'a:b'", "ü", "[a]", "null"]),
+    ("engine: {}", ["''", "5", "[command]", "{a: 1}", "null", "shell", "codex", "react"]),
+    ("engines: {}", ["[command]", "command", "{command: x}", "{codex: {}}", "{command: {args: ''}}", "{command: {argz: x}}"]),
+    ("engines: {{command: {{env: {}}}}}", ["x", "{A: 1}", "{CF_X: a}", "{GITHUB_X: a}", "{1A: a}", "{'A-B': a}", "{'': a}", "{'_': a}"]),
+    ("runner: {}", ["[]", "null", "5", "[1]", "['']", "{a: b}"]),
+    ("setup: {}", ["5", "[1]", "['']", "{a: b}"]),
+    ("gates: {}", ["5", "make test", "[make test]", "[{name: t}]", "[{run: r}]", "{name: t, run: r}"]),
+    ("gates: [{{run: r, name: {}}}]", ["''", "5", "'a/b'", "'a|b'", "'-a'", "' a'", "x" * 51, '"a\\nb"', "'`a`'"]),
+    (GATE + "timeout: {}}}]", ["0", "7h", "10", "soon", "-1m", "true", "[1m]"]),
+    (GATE + "os: {}}}]", ["[]", "5", "null", "['']"]),
+    (GATE + "own_job: {}}}]", ["1", "'yes'", "null"]),
+    (GATE + "{}: 1}}]", ["tiemout", "command"]),
+    ("corrections: {}", ["-1", "21", "1.5", "'5'", "true", "null", "[1]"]),
+    ("timeout: {}", ["0", "351m", "60", "'60'", "1.5h", "true", "off", "null", "-1m", "9" * 5000, "1" + "0" * 300 + "m"]),
+    ("max_parallel: {}", ["-1", "257", "4.0", "four", "true", "off", "null", "0x" + "f" * 5000, "9" * 5000]),
+    ("max_parallel_by_label: {}", ["4", "[gpu]", "{gpu: -1}", "{gpu: 257}", "{gpu: '1'}", "{gpu: null}", '{"a\\nb": -1}']),
+    ("limits: {}", ["4", "[total]", "{total: -1}", "{total: 257}", "{total: null}", "{totle: 1}"]),
+    ("dispatch: {{units_per_run: {}}}", ["0", "86", "true", "null", "2.0"]),
+    ("dispatch: {{launch_grace: {}}}", ["0", "59s", "25h", "5"]),
+    ("order: {}", ["random", "1", "off", "null", "[score]"]),
+    ("priority: {}", ["5", "{labels: ''}", "{labels: 5}", "{default: -1}", "{default: 10}", "{default: high}"]),
+    ("category: {}", ["area", "{prefix: ''}", "{prefix: [a]}"]),
+    ("dependencies: {}", ["x", "{keywords: 5}", "{keywords: ['']}", "{native: 1}", "{native: both}", "{satisfied_by: done}", "{satisfied_by: open}"]),
+    ("retry: {}", ["3", "{max_attempts: 0}", "{max_attempts: 101}", "{backoff: 30}", "{backoff: 61m}", "{max_backoff: 25h}", "{interruptions: 0}", "{interruptions: 101}"]),
+    ("merge: {}", ["yes", "true", "off", "null", "squash"]),
+    ("publish: {}", ["x", "{max_files: 0}", "{max_files: 3001}", "{max_bytes: 0}", "{max_bytes: 100000001}", "{protected: [1]}"]),
+    ("reconcile: {}", ["60s", "{interval: 60}", "{interval: 61m}", "{force_after: 59s}", "{force_after: 61m}"]),
+    ("linger: {}", ["6", "31m", "true", "forever", "null"]),
+    ("trust: {}", ["write", "{permission: read}", "{permission: none}", "{permission: null}", "{ignore: 5}", "{apps: {a: b}}"]),
+    ("identity: {}", ["5", "{also: 5}", "{also: [0]}", "{also: [-1]}", "{also: ['5']}", "{also: [true]}", "{also: [9007199254740993]}"]),
+    ("version: {}", ["0", "2", "'1'", "1.0", "true", "null"]),
+]  # fmt: skip
+
+
+def test_no_file_and_an_empty_one_are_the_defaults():
+    for text in (None, "", "# only words\n", "version: 1", "{}", "retry:\n", "---\n"):
+        assert read_config(text, "b" * 40) == Config(blob="b" * 40)
+
+
+@pytest.mark.parametrize(("attribute", "default", "written", "good"), KEYS, ids=[key[0] for key in KEYS])
+def test_a_key_has_its_default_and_takes_good_values(attribute, default, written, good):
+    assert attrgetter(attribute)(Config()) == default
+    for value, meant in good.items():
+        config = read_config(written.format(value))
+        assert attrgetter(attribute)(config) == meant, value
+
+
+def test_every_field_of_the_configuration_is_in_that_table():
+    known = {key[0].split(".")[0] for key in KEYS}
+    assert known == {field.name for field in fields(Config)} - {"blob"}
+    for section in ("dispatch", "dependencies", "retry", "publish", "trust"):
+        named = {key[0].split(".")[1] for key in KEYS if key[0].startswith(f"{section}.")}
+        assert named == {field.name for field in fields(getattr(Config(), section))}
+
+
+@pytest.mark.parametrize(("written", "value"), [(written, value) for written, values in BAD for value in values])
+def test_a_bad_value_is_refused_with_file_line_and_key(written, value):
+    message = refusal(f"# a comment\n\n{written.format(value)}\n")
+
+    assert message.startswith(f"{CONFIG_PATH}, line 3: ")
+    key = written.split(":")[0]
+    assert key in message or "is not a value of the kind" in message
+
+
+def test_one_bad_value_leaves_no_half_read_configuration():
+    assert "merge" in refusal("max_parallel: 9\nmerge: maybe")
+    assert read_config("max_parallel: 9").max_parallel == 9
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("corrections: 21", "line 1: corrections: must be a whole number from 0 to 20, found 21"),
+        ("retry:\n  backoff: 2h", "line 2: retry.backoff: must be a duration like 30s, 10m or 2h, from 0s to 60m, found '2h'"),
+        ("gates:\n- name: a\n  run: x\n- name: b\n  run: 5", "line 5: gates[1].run: must be a text that is not empty, found 5"),
+        ("gates: [{name: a, run: x}, {name: a, run: y}]", "'a' stands twice"),
+        ("gates: [{name: a}]", "gates[0]: must have the key 'run'"),
+        ("order: fast", "must be one of critical-path, score, found 'fast'"),
+        ("engine: react", "'react' is now mini-swe-agent"),
+        ("engine: codex", "'codex' does not exist yet in this version"),
+        ("dependencies: {satisfied_by: done}", "until stacked branches exist"),
+    ],
+)
+def test_the_sentence_says_what_was_found_and_what_would_be_right(text, words):
+    assert words in refusal(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("max_paralel: 3", "did you mean 'max_parallel'?"),
+        ("gate: []", "did you mean 'gates'?"),
+        ("retry: {max_atempts: 3}", "unknown key 'retry.max_atempts'; did you mean 'max_attempts'?"),
+        ("gates: [{name: a, runs: b}]", "unknown key 'gates[0].runs'; did you mean 'run'?"),
+        ("zzz: 1", "known keys: version, prefix, "),
+        ("? [a]\n: 1", "a key must be a plain text"),
+        ("<<: {order: score}", "unknown key '<<'"),
+    ],
+)
+def test_an_unknown_key_is_an_error_that_names_the_nearest(text, near):
+    assert near in refusal(text)
+
+
+@pytest.mark.parametrize(
+    "key",
+    "start model models isolation stall max_parallel_by_status inference brakes budget supervisor supervisor_rules"
+    " blockers shared_fixes hooks webhook dashboard unit testing".split(),
+)
+def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):
+    assert f"line 2: '{key}' has no effect yet in this version; remove it" in refusal(f"order: score\n{key}: {{}}")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("dependencies: {sync: native}", "dependencies.sync"),
+        ("dependencies: {sub_issues: true}", "dependencies.sub_issues"),
+        ("trust: {authors: writers}", "trust.authors"),
+        ("engines: {codex: {}}", "engines.codex"),
+        ("engines: {command: {base_url: x}}", "engines.command.base_url"),
+    ],
+)
+def test_so_is_one_inside_a_section(text, name):
+    assert f"'{name}' has no effect yet" in refusal(text)
+
+
+def test_the_words_for_later_are_not_known_keys():
+    assert not {name for name in module._NOT_YET if "." not in name} & set(module._TOP)
+
+
+GATES_ON_FOUR = "gates: [{name: t, run: r, os: [a, b, c, d]}]\n"
+
+
+def test_act_03_units_times_jobs_stay_within_what_github_allows():
+    assert "dispatch.units_per_run: must be a whole number from 1 to 85, found 100" in refusal(
+        GATES_ON_FOUR + "dispatch: {units_per_run: 100}"
+    )
+    message = refusal(GATES_ON_FOUR + "dispatch:\n  units_per_run: 37")
+    assert "line 3: dispatch.units_per_run: 37 units x (3 + 4 verify legs) are 259 jobs" in message
+    assert "at most 36 units fit" in message
+    assert read_config(GATES_ON_FOUR + "dispatch: {units_per_run: 36}").dispatch.units_per_run == 36
+
+
+def test_gates_that_share_a_machine_count_as_one_job():
+    gates = "gates: [{name: a, run: r}, {name: b, run: r}, {name: c, run: r, own_job: true}]\n"
+    assert read_config(gates + "dispatch: {units_per_run: 51}").dispatch.units_per_run == 51
+    assert "at most 51 units fit" in refusal(gates + "dispatch: {units_per_run: 52}")
+
+
+def test_a_gate_may_say_everything():
+    text = "gates: [{name: e2e 1, run: make e2e, timeout: 30m, os: windows-latest, own_job: true}]"
+    assert read_config(text).gates == (Gate("e2e 1", "make e2e", 30 * M, ("windows-latest",), own_job=True),)
+
+
+def test_an_engine_may_say_everything():
+    text = "engines: {command: {args: python agent.py, env: {DEBUG: '1'}, runner: [big], model: m}}"
+    assert read_config(text).engines == {"command": EngineConfig("python agent.py", {"DEBUG": "1"}, ("big",), "m")}
+
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "\n".join(
+    f"{one}: &{one} [{','.join([f'*{before}'] * 10)}]" for before, one in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: 1\na: 2", "line 2: the key 'a' stands here a second time"),
+        ("retry:\n  backoff: 1s\n  backoff: 2s", "line 3: the key 'backoff' stands here a second time"),
+        ("order: [", "not readable as YAML"),
+        ("order:\n\t- score", "line 2: not readable as YAML"),
+        ("a: 1\n---\nb: 2", "another document"),
+        ("- a", "must be a mapping"),
+        ("hello", "must be a mapping"),
+        ("a\0b: 1", "not readable as YAML"),
+        ("merge: !!python/object/apply:os.system [x]", "merge: must be one of manual, auto"),
+        ("merge: !!python/name:os.system x", "not readable as YAML"),
+        ("merge: !!bool maybe", "line 1: 'maybe' is not a value"),
+        ("merge: !!int ''", "is not a value"),
+        ("merge: !!timestamp x", "is not a value"),
+        ("linger: 2024-13-45", "line 1: '2024-13-45' is not a value"),
+        ("gates: &a [*a]", "aliases that expand without bound are refused"),
+        ("gates: *a", "not readable as YAML"),
+        (BOMB, "aliases that expand without bound are refused"),
+        ("gates: " + "[" * 100_000 + "]" * 100_000, "not readable as YAML"),
+        ("gates: " + "{a: " * 50 + "}" * 50, "too large or too deep"),
+    ],
+)
+def test_what_is_no_readable_yaml_is_said_in_one_sentence(text, words):
+    assert words in refusal(text)
+
+
+def test_aliases_that_stay_small_are_fine():
+    text = "gates: [{name: a, run: x, os: &os [u, w]}, {name: b, run: y, os: *os}]"
+    assert [gate.os for gate in read_config(text).gates] == [("u", "w"), ("u", "w")]
+
+
+@given(st.text(max_size=60) | st.lists(st.sampled_from(["gates", ":", " ", "\n", "[", "{", "}", "]", "- ", "&a ", "*a", "!!int ", "1", "'", '"', "name", "off"]), max_size=20).map("".join))
+@example("\ud800")
+@example("? ")
+@example("%YAML 9")
+def test_any_text_is_a_configuration_or_a_usage_error(text):
+    try:
+        read_config(text)
+    except UsageError as error:
+        assert str(error).startswith(CONFIG_PATH)
