@@ -65,7 +65,7 @@ def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
     effects = Effects()
     decisions = _still_fresh(github, [item for item in plan.decisions if _differs(item, seen)], seen, effects)
     if decisions:
-        github.ensure_labels(_label_names(seen.snapshot.config))
+        github.ensure_labels(label_names(seen.snapshot.config))
         _cancel(github, decisions)
         written = _write(github, decisions, seen, effects)
         _dispatch(github, decisions, written, seen, effects)
@@ -76,7 +76,8 @@ def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
     return effects
 
 
-def _label_names(config: Config) -> dict[str, tuple[str, str]]:
+def label_names(config: Config) -> dict[str, tuple[str, str]]:
+    """Every label of ours: its name with colour and description."""
     names = {config.label(status): look for status, look in LABELS.items()}
     names[config.label("dashboard")] = ("ededed", "where the conductor keeps its cursors")
     names[config.label("pause")] = ("000000", "holds every start while it is on the dashboard, or this task")
@@ -288,7 +289,7 @@ def _remember(
         return
     body = dashboard_body(state)
     if seen.dashboard is None:
-        github.ensure_labels(_label_names(config))
+        github.ensure_labels(label_names(config))
         github.write([CreateIssue("cf dashboard", body, (config.label("dashboard"),))])
     else:
         github.write([EditIssue(seen.dashboard.node_id, body)])

@@ -1,7 +1,5 @@
 """Read all that a plan is made from, in as few requests as possible."""
 
-import io
-import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -98,6 +96,9 @@ def look_up(github: Reader, snapshot: Snapshot, wants: Iterable[Lookup]) -> Snap
 
 def read_artifact(github: Reader, artifact_id: int) -> Report | None:
     """The report inside an artifact; None if it is not a readable one, which is then as good as missing."""
+    import io
+    import zipfile
+
     try:
         with zipfile.ZipFile(io.BytesIO(github.download(artifact_id))) as archive:
             info = archive.getinfo(REPORT_FILE)
@@ -207,7 +208,7 @@ def _tasks(
     config: Config,
     accounts: frozenset[int],
 ) -> dict[int, Task]:
-    """Each issue with its record, which is among its first comments, in the index, or so new that a tick died before indexing it."""
+    """Each issue with its record: among its first comments, in the index, or so new that a tick died before indexing it."""
     held = {number: _record_among(issue.comments, number, accounts) for number, issue in issues.items()}
     index = {**state.finished, **state.records} if state else {}
     missing = {number: index[str(number)] for number in issues if held[number][0] is None and str(number) in index}

@@ -8,8 +8,9 @@ from datetime import datetime
 from bot.conductor.act import Effects, act
 from bot.conductor.observe import Observation, look_up, observe
 from bot.github.port import GitHub
-from bot.model.decision import Plan
+from bot.model.decision import Decision, Plan, Verb
 from bot.model.errors import BotError, CannotGoOn
+from bot.model.status import Status
 from bot.plan import plan
 
 log = logging.getLogger(__name__)
@@ -27,9 +28,17 @@ class Tick:
 
     @property
     def due(self) -> datetime | None:
-        """When waiting alone could change a decision."""
+        """When another look could change a decision: at once where a task became ready too late to start in this tick."""
         times = [decision.due for decision in self.plan.decisions if decision.due is not None]
+        if not self.effects.refused and any(map(self._may_start_now, self.plan.decisions)):
+            times.append(self.seen.snapshot.now)
         return min(times, default=None)
+
+    def _may_start_now(self, decision: Decision) -> bool:
+        """Answered, interrupted or sent back: what was written about it is what the next look starts it from."""
+        became_ready = decision.verb in (Verb.MOVE, Verb.FINISH) and decision.status is Status.READY
+        waits = decision.record.live is not None or decision.record.not_before is not None
+        return became_ready and not waits and decision.task not in self.effects.skipped
 
 
 def tick(github: GitHub, clock: Callable[[], datetime]) -> Tick:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, NoReturn, TypeVar
 
 import yaml
@@ -53,6 +52,8 @@ class Value:
         for key in self.raw:
             child = self._child(key)
             if known is not None and key not in known:
+                from difflib import get_close_matches  # only an error needs it
+
                 near = get_close_matches(key, list(known), 1, 0.5)
                 hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
                 where = f"{self.file}, line {child.line}"

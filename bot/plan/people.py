@@ -129,8 +129,8 @@ def _put_back(item: Item, board: Board, status: Status, why: str) -> Decision:
 
 
 def keep_current(item: Item, board: Board) -> Decision | None:
-    """First sight of a task whose label is one that only we can bring about, with no record to show for it."""
-    if item.record.status is not None or item.meant.status is not Status.IN_PROGRESS or item.record.live:
+    """A task that is said to be in progress, with no attempt to show for it, is nobody's: a person has to order it."""
+    if item.meant.status is not Status.IN_PROGRESS or item.record.live:
         return None
     reason = "in-progress without any attempt of ours; set it to ready to start it"
     return board.move(item, Status.BACKLOG, with_status(item.record, Status.BACKLOG, board.snapshot.now), reason)

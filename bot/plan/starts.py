@@ -21,10 +21,13 @@ from bot.plan.trust import Unapproved, Unknown, judge_order
 from bot.plan.waiting import need_notices, unmet_needs
 
 
-def hold_unreadable(item: Item, board: Board) -> Decision | None:
-    """A task whose record cannot be read is left alone and said so: guessing could start it twice."""
+def hold_unreadable(item: Item, board: Board) -> Decision | None:  # noqa: ARG001 - every rule has this shape
+    """A task whose record cannot be read is left alone and said so: guessing could start it twice.
+
+    The decision's record stays as it was read, so that nothing is written over the comment that cannot be read.
+    """
     problem = item.task.record_problem
-    return board.hold(item, problem) if problem else None
+    return Decision(item.number, Verb.HOLD, problem, item.meant.status, item.record) if problem else None
 
 
 def hold_cyclic(item: Item, board: Board) -> Decision | None:

@@ -522,6 +522,8 @@ def test_a_reopened_batch_is_ended_again_and_starts_nothing():
 def test_killed_after_any_write_there_is_one_batch_one_start_a_member_and_one_last_comment(write, after):
     story = Story(CONFIG + "retry: {max_attempts: 1}\n")
     tasks = [issue(story), issue(story, "", "cf:backlog")]
+    for number in range(7):
+        story.world.comment(tasks[0], f"comment {number}: the record will not be among the first ones")
     story.world.faults.fail_write(write, after=after)
     for attempt in range(1, 4):
         try:

@@ -15,7 +15,7 @@ from bot.notation import config as module
 from bot.notation.config import read_config
 
 S, M, H = (timedelta(**{unit: 1}) for unit in ("seconds", "minutes", "hours"))
-GATE = "gates: [{name: tests, run: make test, "
+GATE = "gates: [{{name: tests, run: make test, "
 
 
 def refusal(text):

@@ -1,0 +1,136 @@
+"""What a tick tells: nothing in it is anything but text."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from bot.conductor.act import Effects
+from bot.conductor.command import _output, _tell
+from bot.conductor.summary import counts, headline, markdown, mermaid, outputs
+from bot.model.config import Config
+from bot.model.decision import Decision, Plan, Verb
+from bot.model.record import Record
+from bot.model.report import Outcome
+from bot.model.status import Status
+from tests.builders import NOW, a_record, a_run, a_running, a_snapshot, a_task, a_tick, an_attempt, an_issue
+
+HOSTILE = st.lists(
+    st.sampled_from(["|", "\n", "\r", "::error::x", "```", "mermaid", "<!--", "-->", "@wendy", "<img src=x>", "]", '"', "\\", "x", "%0A", "\u2028"]),
+    max_size=10,
+).map("".join)
+TABLES = MarkdownIt("commonmark").enable("table")
+
+
+def told(title="t", reason="why", **snapshot):
+    """A tick over one task with this title whose decision gives this reason."""
+    seen = a_snapshot(a_task(1, Status.FAILED, title=title), **snapshot)
+    return a_tick(seen, decided=Plan((Decision(1, Verb.HOLD, reason or "x", Status.FAILED, Record(1)),)))
+
+
+@given(HOSTILE, HOSTILE, HOSTILE)
+def test_no_title_or_reason_breaks_out_of_its_cell(title, reason, refused):
+    tick = told(title, reason)
+    tick.effects.refused.append(refused)
+    tick.effects.skipped[2] = reason
+    text = markdown(tick, None)
+    tokens = TABLES.parse(text)
+
+    assert sum(token.type == "td_open" for token in tokens) == 4
+    assert not any(token.type in ("fence", "html_block") for token in tokens)
+    assert "<!--" not in text
+    assert "@wendy" not in text
+    assert "<img" not in text
+
+
+@given(HOSTILE)
+def test_every_output_is_one_line_whatever_a_configuration_says(words):
+    tick = told(standstill=f"nothing can start: {words}")
+    assert all(len(value.splitlines()) <= 1 for value in outputs(tick).values())
+    assert len(headline(tick).splitlines()) == 1
+    assert markdown(tick, None).startswith("### cf: nothing can start:")
+
+
+@given(HOSTILE)
+def test_no_line_of_the_log_is_a_workflow_command(words):
+    import contextlib
+    import io
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        _tell(told(words, f"\n{words}", standstill=words), {})
+    assert not any(re.match(r"\s*::|.*::error", line) for line in out.getvalue().splitlines())
+
+
+def test_an_output_has_a_delimiter_that_nobody_can_guess():
+    first, second = (_output("reason", "x\ncf-0<<y").splitlines()[0] for _ in range(2))
+    assert first != second
+    assert re.fullmatch(r"reason<<cf-[0-9a-f]{32}", first)
+
+
+def many():
+    return a_snapshot(
+        a_task(1),
+        a_task(2, needs=(1,)),
+        a_running(3, run=903),
+        a_task(4, Status.BLOCKED),
+        a_task(5, Status.FAILED, record=a_record(5, Status.FAILED, attempts=(an_attempt(1, Outcome.FAILED),))),
+        a_task(6, Status.BACKLOG),
+        a_task(7, Status.DONE),
+        runs=(a_run(903, "cf-3-1"),),
+    )
+
+
+def test_counts_tell_ready_running_waiting_blocked_and_failed_apart():
+    assert counts(a_tick(many())) == {"ready": 0, "running": 2, "waiting": 1, "blocked": 1, "failed": 1}
+
+
+def test_outputs_say_whether_anything_can_start():
+    found = outputs(a_tick(many(), Effects(started={1: 901})))
+    assert (found["can_start"], found["has-work"], found["reason"]) == ("true", "true", "1 started")
+    assert found["events"] == "start:1 running:3"
+    idle = outputs(a_tick(a_snapshot()))
+    assert (idle["can_start"], idle["has-work"], idle["events"]) == ("false", "false", "")
+    assert idle["reason"] == "nothing can start: 0 running, no task is ready"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"standstill": "paused by the label `cf:pause` on #9"}, "paused by the label `cf:pause` on #9"),
+        ({"config": Config(max_parallel=0)}, "nothing can start: waits for a slot: max_parallel is 0"),
+    ],
+)
+def test_the_headline_says_why_nothing_starts(fields, words):
+    assert headline(a_tick(a_snapshot(a_task(1), a_task(2), **fields))) == words
+
+
+def test_the_summary_names_cycles_pull_requests_skips_and_when_it_goes_on():
+    seen = a_snapshot(a_task(1, needs=(2,)), a_task(2, needs=(1,)), a_task(3, needs=(1,)), a_task(4))
+    tick = a_tick(seen, Effects(skipped={4: "changed since snapshot"}, refused=["CreateComment: locked"]))
+    issues = (*tick.seen.view.issues, an_issue(9, "cf:ready", is_pull=True))
+    object.__setattr__(tick.seen.view, "issues", issues)
+    text = markdown(tick, NOW)
+
+    assert "Cycle members: 2. Held behind cycles: 1." in text
+    assert "label on a pull request ignored: #9" in text
+    assert "| #4 Task 4 | in-progress | start | changed since snapshot |" in text
+    assert "GitHub refused a write: CreateComment: locked" in text
+    assert "Something is due at 12:00:00 UTC." in text
+
+
+def test_the_graph_draws_needs_between_tracked_tasks():
+    drawing = mermaid(a_tick(a_snapshot(a_task(1, title='x"] --> evil'), a_task(2, needs=(1, 99)), a_task(3))))
+    assert drawing.splitlines() == [
+        "```mermaid",
+        "graph LR",
+        '  t1["#1 in-progress"]',
+        '  t2["#2 ready"]',
+        "  t1 --> t2",
+        "```",
+    ]
+    assert mermaid(a_tick(a_snapshot(a_task(1), a_task(2)))) == ""
+    wide = [a_task(number, needs=(1,)) for number in range(2, 90)]
+    assert mermaid(a_tick(a_snapshot(a_task(1), *wide))) == ""

@@ -1,0 +1,122 @@
+"""Questions, answers, and the plain "not yet"."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.model.decision import Verb
+from bot.model.issue import GHOST
+from bot.model.record import Answer, Blocker
+from bot.model.report import Outcome, Question
+from bot.model.snapshot import Permission
+from bot.model.status import Status
+from tests.builders import BOT, OTHER_BOT, STRANGER, Account, a_comment, a_record, a_task, ago, an_attempt, decide, words_of
+
+AB = Question("Which database?", ("SQLite", "PostgreSQL"))
+FREE = Question("What is it called?")
+
+
+def asked(*comments, question=AB, **record):
+    kept = a_record(
+        1,
+        Status.BLOCKED,
+        attempts=(an_attempt(1, Outcome.BLOCKED),),
+        next_attempt=2,
+        blocker=Blocker("question:cf-1-1", question, ago(minutes=10)),
+        **record,
+    )
+    return decide(a_task(1, Status.BLOCKED, record=kept), comments={1: comments} if comments else {})
+
+
+def test_ans_01_only_a_writers_reply_answers():
+    for by in (BOT, OTHER_BOT, STRANGER, GHOST):
+        decision = asked(a_comment("B", by=by))
+        assert (decision.verb, decision.status, decision.acknowledged) == (Verb.HOLD, Status.BLOCKED, ())
+    assert asked(a_comment("B")).status is Status.READY
+
+
+def test_ans_02_an_unclear_reply_does_not_resume_and_a_question_earns_one_hint():
+    first = asked(a_comment("what does B cost?", 1))
+    assert (first.status, first.acknowledged, first.record.acted) == (Status.BLOCKED, ("IC_1",), (1,))
+    assert "question mark" in words_of(first)
+    told = {"notices": tuple(notice.fingerprint for notice in first.notices), "acted": (1,)}
+    second = asked(a_comment("what does B cost?", 1), a_comment("A bit more context would help", 2), **told)
+    assert (second.status, second.notices, second.record.acted) == (Status.BLOCKED, (), (1, 2))
+    third = asked(a_comment("@bob please decide", 3), a_comment("and A?", 4), **told)
+    assert (third.status, third.notices) == (Status.BLOCKED, ())
+    last = asked(a_comment("B.", 5), **told)
+    assert last.status is Status.READY
+    assert [answer.answer for answer in last.record.answers] == ["PostgreSQL"]
+
+
+def test_an_answer_is_kept_with_its_author_and_the_question_is_closed():
+    decision = asked(a_comment("it is called Bob", 7), question=FREE)
+    assert decision.record.answers == (Answer(FREE.text, "it is called Bob", "wendy", 7, ago(minutes=2)),)
+    assert (decision.record.blocker, decision.acknowledged, decision.reason) == (None, ("IC_7",), "answered by wendy")
+
+
+def test_free_replies_are_taken_together_and_of_options_the_last_counts():
+    free = asked(a_comment("one", 1, at=ago(minutes=5)), a_comment("two", 2, at=ago(minutes=4)), question=FREE)
+    assert [answer.answer for answer in free.record.answers] == ["one\n\ntwo"]
+    chosen = asked(a_comment("A", 1), a_comment("B", 2), a_comment("hm, why?", 3))
+    assert [(answer.answer, answer.comment) for answer in chosen.record.answers] == [("PostgreSQL", 2)]
+    assert chosen.record.acted == (1, 2, 3)
+
+
+def test_what_was_said_before_the_question_or_acted_upon_does_not_count():
+    assert asked(a_comment("B", at=ago(minutes=11))).status is Status.BLOCKED
+    assert asked(a_comment("B", 1), acted=(1,)).status is Status.BLOCKED
+    assert asked(a_comment("B", at=ago(minutes=10))).status is Status.READY
+
+
+def test_who_replied_is_asked_for_before_anything_is_taken():
+    decision = asked(a_comment("A", 1), a_comment("B", 2, by=Account(9, "new")))
+    assert decision.wants == {Permission("new")}
+    assert (decision.status, decision.record.acted) == (Status.BLOCKED, ())
+
+
+def test_a_comment_answers_nothing_where_nothing_was_asked():
+    for status in Status:
+        kept = a_record(1, status)
+        decision = decide(a_task(1, status, record=kept), comments={1: (a_comment("B"),)})
+        assert not decision.record.answers
+
+
+def test_an_order_in_a_reply_is_no_answer():
+    assert asked(a_comment("/cf stop"), question=FREE).status is Status.BLOCKED
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (Status.BACKLOG, "in the backlog; `cf:ready` starts it"),
+        (Status.BLOCKED, "blocked by a person; `cf:ready` starts it"),
+        (Status.FAILED, "failed: no reason is known; `cf:ready` starts it again"),
+        (Status.DONE, "done; waits for its issue to be closed"),
+        (Status.MERGED, "is merged"),
+    ],
+)
+def test_every_state_that_waits_says_for_what(status, reason):
+    decision = decide(a_task(1, status, record=a_record(1, status)))
+    assert (decision.verb, decision.reason, decision.status) == (Verb.HOLD, reason, status)
+
+
+def test_the_last_attempts_reason_is_told():
+    record = a_record(1, Status.BLOCKED, attempts=(an_attempt(1, Outcome.HELD, reason="AGENTS.md is protected"),))
+    assert decide(a_task(1, Status.BLOCKED, record=record)).reason == "blocked: AGENTS.md is protected"
+    assert decide(a_task(1, Status.FAILED, record=replace(record, status=Status.FAILED))).reason.startswith("failed: AGENTS.md")
+
+
+def test_dep_16_a_declaration_in_a_comment_earns_one_hint_if_its_author_may_order():
+    said = {"comments": {1: (a_comment("depends on #6"),)}}
+    decision = decide(a_task(1, Status.BACKLOG), **said)
+    assert "description only" in words_of(decision)
+    assert not decide(a_task(1, Status.BACKLOG, record=a_record(notices=("misplaced",))), **said).notices
+    for by in (STRANGER, BOT, OTHER_BOT):
+        assert not decide(a_task(1, Status.BACKLOG), comments={1: (a_comment("depends on #6", by=by),)}).notices
+
+
+def test_nothing_is_written_over_a_record_that_cannot_be_read():
+    task = a_task(1, Status.BLOCKED, record_problem="unreadable")
+    decision = decide(task, comments={1: (a_comment("depends on #6"),)})
+    assert (decision.record, decision.notices, decision.wants) == (task.record, (), frozenset())
