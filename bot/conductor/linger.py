@@ -30,11 +30,19 @@ class Lingering:
         """Tick, and tick again whenever something came due, for at most as long as the configuration says."""
         last = self.tick()
         end = self.clock.now() + most(last)
-        while last.due is not None and last.due <= end:
-            if not self._wait(last.due):
+        while (due := self._next(last)) is not None and due <= end:
+            if not self._wait(due):
                 break
             last = self.tick()
         return last
+
+    def _next(self, last: Tick) -> datetime | None:
+        """When to tick again. What is due already waits only if the last tick changed nothing: then somebody else has to move."""
+        if last.due is None:
+            return None
+        now = self.clock.now()
+        stuck = last.due <= now and (not last.effects.writes or bool(last.effects.skipped))
+        return now + LOOK_EVERY if stuck else last.due
 
     def _wait(self, due: datetime) -> bool:
         """Wait until then in short steps; False as soon as another conductor run is pending."""

@@ -104,6 +104,8 @@ class Board:
         due: datetime | None = None,
     ) -> Decision:
         """A decision whose record says what its status is; notices that were posted before are left out."""
+        if due is None and status is Status.READY and verb in (Verb.MOVE, Verb.FINISH):
+            due = self.snapshot.now  # nothing that our own label does wakes a tick, so this one looks again
         new = tuple(notice for notice in notices if notice.fingerprint not in record.notices)
         return Decision(
             item.number,

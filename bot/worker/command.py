@@ -14,7 +14,7 @@ from types import FrameType
 
 from bot.worker.artifact import save_report
 from bot.worker.place import default_branch, read_leg, read_place
-from bot.worker.process import Cancellation
+from bot.worker.process import Cancellation, adopt_orphans
 from bot.worker.publish import publish
 from bot.worker.verify import verify
 from bot.worker.wake import wake
@@ -48,6 +48,7 @@ def run_work(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     with _cancellable() as cancellation:
         from bot.github.client import connect
 
+        adopt_orphans()
         place = read_place(environ)
         worked = work(connect(environ), place, cancellation, _show)
         _output(environ, "verify", "true" if worked.verify else "false")
@@ -61,6 +62,7 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     with _cancellable() as cancellation:
         from bot.github.client import connect
 
+        adopt_orphans()
         place = read_place(environ)
         result = verify(connect(environ), place, read_leg(environ), cancellation, _show)
         for gate in result.gates:

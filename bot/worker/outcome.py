@@ -38,7 +38,7 @@ def judge_results(results: Results) -> Judgement:
         return Judgement(Outcome.INFRA, "the agent's job succeeded, but its work is missing")
     if work.outcome in (Outcome.BLOCKED, Outcome.NO_CHANGES):
         return Judgement(work.outcome, work.reason)
-    if work.outcome is Outcome.HELD and (not work.head or not results.change):
+    if work.outcome is Outcome.HELD and (not results.change or results.verify == "skipped"):
         return Judgement(Outcome.HELD, work.reason)
     if not results.change:
         return Judgement(Outcome.INFRA, "the agent's job succeeded, but its commit is missing")

@@ -5,6 +5,7 @@ session, or whose parent is gone, are found (Linux: /proc) and ended. Output is 
 whatever the program prints; a pipe that a grandchild still holds is not waited for.
 """
 
+import ctypes
 import os
 import secrets
 import selectors
@@ -29,6 +30,23 @@ _BUSY = 0.02  # a tree that uses less than this share of one processor is idle (
 # What a program that must end is sent, and how many seconds each signal has to work. The runner gives us 7.5 s in all.
 _LADDER = ((signal.SIGINT, 1.0), (signal.SIGTERM, 1.0), (signal.SIGKILL, 1.5))
 _LEFTOVERS = ((signal.SIGTERM, 0.5), (signal.SIGKILL, 1.5))
+
+
+_adopting = False
+
+
+def adopt_orphans() -> bool:
+    """Become the parent of every descendant whose own parent ends, so that none can slip away; True if the system can (Linux).
+
+    Only for a process that starts programs through `run` alone, one at a time: whatever else is its child is ended, too.
+    """
+    global _adopting  # noqa: PLW0603 - a property of this process, set once at its start
+    set_child_subreaper = 36  # prctl(2)
+    try:
+        _adopting = ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0) == 0
+    except (OSError, AttributeError):
+        _adopting = False
+    return _adopting
 
 
 class End(StrEnum):
@@ -98,8 +116,10 @@ def run(
 ) -> Ended:
     """Run a program to its end, and end everything it started. Raises OSError if it cannot be started.
 
-    Standard input is `given`, or closed. `live` gets output as it comes, from another thread.
+    Standard input is `given`, or closed. `live` gets output as it comes, from another thread. After a cancellation nothing starts.
     """
+    if cancellation is not None and cancellation.reason:
+        return Ended(End.CANCELLED, -int(signal.SIGINT), "")
     token = secrets.token_hex(16)
     started = time.monotonic()
     with _given(given) as stdin:
@@ -217,6 +237,7 @@ class _Stat:
     session: int
     alive: bool
     seconds: float
+    started: int = 0
 
 
 class _Tree:
@@ -225,23 +246,35 @@ class _Tree:
     def __init__(self, process: "subprocess.Popen[bytes]", token: str) -> None:
         self._process = process
         self._mark = f"{TRACK}={token}".encode()
+        leader = _stat(process.pid)
+        self._since = (
+            leader.started if leader else 0
+        )  # nobody older can be a member, which spares most of the looking
+        self._known: dict[
+            int, int
+        ] = {}  # start time by id of every member ever seen: its parent may be gone by the next look
 
     def members(self) -> dict[int, _Stat]:
         """Process id to facts, of those alive now."""
         if not (_PROC / "self" / "stat").exists():
             return self._group_only()
         everybody = {pid: stat for pid in _process_ids() if (stat := _stat(pid)) and stat.alive}
-        leader = self._process.pid
+        leader, own = self._process.pid, os.getpid()
         mine = {
             pid
             for pid, stat in everybody.items()
-            if leader in (pid, stat.group, stat.session) or (pid != os.getpid() and self._marked(pid))
+            if leader in (pid, stat.group, stat.session)
+            or self._known.get(pid) == stat.started
+            or (stat.started >= self._since and pid != own and self._marked(pid))
+            or (_adopting and stat.parent == own)
         }
         more = mine
         while more:
             more = {pid for pid, stat in everybody.items() if stat.parent in more} - mine
             mine |= more
-        return {pid: everybody[pid] for pid in mine}
+        found = {pid: everybody[pid] for pid in mine}
+        self._known |= {pid: stat.started for pid, stat in found.items()}
+        return found
 
     def processor_seconds(self) -> float:
         return sum(stat.seconds for stat in self.members().values())
@@ -266,7 +299,7 @@ class _Tree:
 
     def _marked(self, pid: int) -> bool:
         try:
-            return self._mark in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+            return self._mark in _read(pid, "environ").split(b"\0")
         except OSError:
             return False
 
@@ -284,15 +317,29 @@ def _process_ids() -> list[int]:
     return [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208 - names are all we need
 
 
+def _read(pid: int, name: str) -> bytes:
+    """A file of /proc, without the cost of paths as objects: this is done for every process of the machine. Raises OSError."""
+    handle = os.open(f"/proc/{pid}/{name}", os.O_RDONLY)
+    try:
+        parts = []
+        while part := os.read(handle, 64 * 1024):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        os.close(handle)
+
+
 def _stat(pid: int) -> _Stat | None:
     try:
-        text = (_PROC / str(pid) / "stat").read_bytes()
+        text = _read(pid, "stat")
     except OSError:
         return None
     # The name in brackets may hold anything, also brackets and blanks; what follows the last one is regular.
     state, parent, group, session, *rest = text.rpartition(b")")[2].split()
     spent = sum(int(field) for field in rest[7:11])  # own and waited-for children's, user and system
-    return _Stat(int(parent), int(group), int(session), state not in (b"Z", b"X"), spent / _TICKS)
+    return _Stat(
+        int(parent), int(group), int(session), state not in (b"Z", b"X"), spent / _TICKS, int(rest[15])
+    )
 
 
 def _send(pid: int, number: signal.Signals) -> None:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from bot.github.port import GitHub
 from bot.model.config import Config
-from bot.model.errors import BotError, NotFound, Refused, TryLater
+from bot.model.errors import BotError, CannotGoOn, NotFound, Refused, TryLater
 from bot.model.issue import Issue, Pull
 from bot.model.record import Record
 from bot.model.report import GateResult, GateStatus, Outcome, Report
@@ -177,14 +177,14 @@ class _Publication:
         """The change judged anew, as if nobody had looked before: the agent's job could have been tricked."""
         published = ["refs/cf/base", *([head] if head else [])]
         ours = self._git.text("log", "--format=%H %ae %ce", commit, "--not", *published).splitlines()
-        if not ours or any(line.split(" ")[1:] != [EMAIL, EMAIL] for line in ours):
+        if any(line.split(" ")[1:] != [EMAIL, EMAIL] for line in ours):
             return Findings(refused=("the kept work holds commits that are not ours",))
         words = self._git.call("log", "--format=%B%x00", commit, "--not", *published).output.split("\0")
         if any(not self._is_our_message(text) for text in words if text.strip()):
             return Findings(refused=("the kept work holds a commit message that is not ours",))
         before = (
             change_base(self._git, commit)
-            if len(ours) == 1
+            if len(ours) <= 1
             else self._git.text("merge-base", "refs/cf/base", commit)
         )
         _, findings = judge_change(
@@ -234,7 +234,7 @@ class _Publication:
         )
         try:
             pull = self._open_or_update(report.branch, words, draft=not offer.verified)
-        except Refused as error:
+        except (Refused, CannotGoOn) as error:
             return replace(report, outcome=Outcome.HELD, reason=self._refused(report.branch, error))
         report = replace(report, pull=pull.number, reason="; ".join(notes))
         if not offer.verified:
@@ -259,11 +259,11 @@ class _Publication:
                 branch, base, f"[not verified] {words.title()}", words.body(), draft=False
             )
 
-    def _refused(self, branch: str, error: Refused) -> str:
-        base = self._place.default_branch
+    def _refused(self, branch: str, error: BotError) -> str:
+        base, said = self._place.default_branch, str(error).rstrip(".")
         link = f"{self._place.server}/{self._place.repository}/compare/{base}...{branch}?expand=1"
         return (
-            f"the branch {branch} is pushed, but GitHub refused the pull request ({error.status}: {error})."
+            f"the branch {branch} is pushed, but GitHub refused the pull request ({said})."
             f" Allow it in {SETTING!r}, or open it here: {link}"
         )
 

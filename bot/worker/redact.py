@@ -55,13 +55,21 @@ class RedactedStream:
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._held = ""
+        self._shown = (
+            ""  # the last of what was shown: a secret may begin there, too little of it to be held back
+        )
 
     def feed(self, text: str) -> str:
         """What can be shown by now."""
-        text = self._redactor.text(self._held + text)
-        cut = len(text) - self._redactor.unfinished(text)
-        self._held = text[cut:]
-        return text[:cut]
+        whole = self._redactor.text(self._shown + self._held + text)
+        pairs = zip(self._shown, whole, strict=False)
+        begin = next(
+            (at for at, (old, new) in enumerate(pairs) if old != new), min(len(self._shown), len(whole))
+        )
+        cut = max(begin, len(whole) - self._redactor.unfinished(whole))
+        self._held, ready = whole[cut:], whole[begin:cut]
+        self._shown = (self._shown + ready)[-3 * _HINT :]
+        return ready
 
     def flush(self) -> str:
         """What was held back; at the end of the stream it is no whole secret, but still nothing to show."""
@@ -96,4 +104,5 @@ def _base64_forms(value: bytes) -> Iterator[str]:
 
 
 def _across_lines(form: str) -> str:
-    return r"(?:\r?\n)?".join(re.escape(char) for char in form)
+    """The form with line ends anywhere inside, also those of a diff, whose lines begin with a sign."""
+    return r"(?:\r?\n[+ -]?)?".join(re.escape(char) for char in form)

@@ -254,6 +254,9 @@ class _Job:
             )  # the last seconds are for keeping the work
         try:
             change = self._keep(config, ledger, remote, start, before, fresh=tried.outcome is None)
+        except GitCancelled:
+            late = replace(tried, outcome=Outcome.CANCELLED, reason=self._cancellation.reason)
+            return self._finish(config, ledger, remote, start, before, late)
         except (GitFailed, OSError) as error:
             lost = f"the work cannot be collected: {self.redactor.text(str(error))}"
             reason = f"{tried.reason}; {lost}" if tried.reason else lost

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from bot.conductor.act import Effects
 from bot.conductor.linger import LOOK_EVERY, Lingering
 from bot.model.decision import Decision, Plan, Verb
 from bot.model.record import Record
@@ -24,7 +25,7 @@ class Clock:
         self.at += span
 
 
-def lingered(*dues, superseded=lambda: False, most=MOST):
+def lingered(*dues, superseded=lambda: False, most=MOST, writes=1):
     """Run ticks that say in turn when something is due (in seconds from the first tick; None: nothing)."""
     clock, left, ticked = Clock(), list(dues), []
 
@@ -32,7 +33,8 @@ def lingered(*dues, superseded=lambda: False, most=MOST):
         ticked.append(clock.at - NOW)
         due = left.pop(0) if left else None
         at = None if due is None else NOW + timedelta(seconds=due)
-        return a_tick(a_snapshot(), decided=Plan((Decision(1, Verb.HOLD, "x", None, Record(1), due=at),)))
+        decided = Plan((Decision(1, Verb.HOLD, "x", None, Record(1), due=at),))
+        return a_tick(a_snapshot(), decided=decided, effects=Effects(writes=writes))
 
     Lingering(tick, superseded, clock).run(lambda last: most)
     return [int(span.total_seconds()) for span in ticked], clock
@@ -64,3 +66,9 @@ def test_a_pending_run_takes_over_at_the_next_look():
 def test_what_is_due_already_needs_no_sleep():
     ticked, clock = lingered(-5, 0, None)
     assert (ticked, clock.slept) == ([0, 0, 0], [])
+
+
+def test_what_is_due_already_and_does_not_move_is_looked_at_now_and_then_only():
+    """A tick that changed nothing would change nothing again: it is not repeated in a hot loop."""
+    ticked, clock = lingered(-5, -5, None, writes=0)
+    assert ticked == [0, 15, 30]

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -40,7 +41,9 @@ TOKEN = "tok-0123456789abcdefghij"
 
 def git(folder: Path, *arguments: str) -> str:
     identity = ["-c", "user.name=Pat", "-c", "user.email=pat@example.com", "-c", "init.defaultBranch=main"]
-    done = subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    )
     return done.stdout.strip()
 
 
@@ -53,7 +56,12 @@ class Bench:
     """`modes` are what the agent does. The issue is #1, labelled and approved by the maintainer."""
 
     def __init__(
-        self, folder: Path, *modes: str, config: str | None = None, body: str = "Please.", files: dict[str, str] | None = None
+        self,
+        folder: Path,
+        *modes: str,
+        config: str | None = None,
+        body: str = "Please.",
+        files: dict[str, str] | None = None,
     ) -> None:
         self.folder = folder
         self.origin = folder / "origin.git"
@@ -61,7 +69,9 @@ class Bench:
         self.desk = folder / "desk"
         git(folder, "clone", "-q", str(self.origin), str(self.desk))
         text = config if config is not None else config_text(*modes)
-        self.commit("main", {**MINIMAL, ".github/cf.yml": text, ".gitignore": "__pycache__/\n", **(files or {})})
+        self.commit(
+            "main", {**MINIMAL, ".github/cf.yml": text, ".gitignore": "__pycache__/\n", **(files or {})}
+        )
         self.world = World("acme/shop", git=self.git)
         self.github = self.world.github()
         self.task = self.world.open_issue("Add login", body, labels=("cf:ready",))
@@ -93,7 +103,9 @@ class Bench:
 
     # ------------------------------------------------------------------ the conductor's part
 
-    def claim(self, number: int, kind: Kind = Kind.CODE, *, earlier: str = "", exceptions: tuple[str, ...] = ()) -> Unit:
+    def claim(
+        self, number: int, kind: Kind = Kind.CODE, *, earlier: str = "", exceptions: tuple[str, ...] = ()
+    ) -> Unit:
         """The conductor claims an attempt and dispatches its run."""
         issue = self.github.issue(self.task)
         digest = text_digest(issue.title, issue.body)
@@ -135,8 +147,14 @@ class Bench:
     def end(self, report: Report) -> str:
         """The conductor takes the report in; the result names the kept work."""
         *before, live = self.record.attempts
-        done = replace(live, outcome=report.outcome, ended_at=self.world.now, head=report.head, pull=report.pull)
-        self.write(replace(self.record, attempts=(*before, done), head=report.head or self.record.head, pull=report.pull))
+        done = replace(
+            live, outcome=report.outcome, ended_at=self.world.now, head=report.head, pull=report.pull
+        )
+        self.write(
+            replace(
+                self.record, attempts=(*before, done), head=report.head or self.record.head, pull=report.pull
+            )
+        )
         self.world.wait(timedelta(minutes=1))
         return f"{self.run_id}/{self.key}"
 
@@ -169,12 +187,26 @@ class Bench:
             **more,
         }
 
-    def work(self, *, stall: float = 300, cancellation: Cancellation | None = None, **environ: str) -> Worked:
-        """The agent's job; its artifact is kept by the run."""
+    def work(
+        self,
+        *,
+        stall: float = 300,
+        cancellation: Cancellation | None = None,
+        on: dict[str, Callable[[], object]] | None = None,
+        **environ: str,
+    ) -> Worked:
+        """The agent's job; its artifact is kept by the run. `on` says what to do when a line with these words is shown."""
         place = read_place(self.environ("agent", **environ))
         self.shown: list[str] = []
         self.place: Place = place
-        worked = work(self.github, place, cancellation or Cancellation(), self.shown.append, timedelta(seconds=stall))
+
+        def write(text: str) -> None:
+            self.shown.append(text)
+            for words, act in (on or {}).items():
+                if words in text:
+                    act()
+
+        worked = work(self.github, place, cancellation or Cancellation(), write, timedelta(seconds=stall))
         self._keep(work_name(self.key), place.out)
         return worked
 
@@ -210,7 +242,11 @@ class Bench:
         worked = self.work()
         if worked.report.outcome not in (Outcome.UNVERIFIED, Outcome.HELD):
             return self.publish("success", "skipped")
-        result = ("success" if self.verify().passed else "failure") if worked.verify and self.unit.verify else "skipped"
+        result = (
+            ("success" if self.verify().passed else "failure")
+            if worked.verify and self.unit.verify
+            else "skipped"
+        )
         return self.publish("success", result)
 
     # ------------------------------------------------------------------ what to look at
@@ -234,7 +270,9 @@ class Bench:
                 archive.write(path, path.relative_to(folder))
         for known in self.github.artifacts(self.run_id):
             if known.name == name:
-                self.world.expire_artifact(known.id)
+                if name.startswith("cf-work"):  # never overwritten, as in the workflow
+                    return
+                self.world.actions.run(self.run_id).artifacts.remove(known.id)
         self.world.add_artifact(self.run_id, name, buffer.getvalue())
 
     def _download(self, name: str, folder: Path) -> None:

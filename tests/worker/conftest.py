@@ -1,9 +1,22 @@
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
 import pytest
+
+from tests.worker.bench import Bench
+
+_PROCESSES = ("test_process.py", "test_command.py")
+
+
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    """What starts programs here is not for the quick run."""
+    for item in items:
+        here = item.path.parent == Path(__file__).parent
+        if here and ("bench" in getattr(item, "fixturenames", ()) or item.path.name in _PROCESSES):
+            item.add_marker("e2e")
 
 
 @pytest.fixture
-def bench(tmp_path):
+def bench(tmp_path: Path) -> Callable[..., Bench]:
     """A function that sets one up: the repository, GitHub, and an agent with these modes."""
-    from tests.worker.bench import Bench
-
     return lambda *modes, **more: Bench(tmp_path, *modes, **more)

@@ -1,3 +1,4 @@
+# ruff: noqa: T201 - an agent prints
 """An agent for tests: one mode a word, done in order. It stands where a real coding agent would."""
 
 import os
@@ -97,16 +98,21 @@ def destroy() -> None:
 
 
 def look() -> None:
-    """What the agent can see, as its work."""
-    text = "\n".join(f"{name}={value}" for name, value in sorted(os.environ.items()))
+    """What the agent can see, as its work; of its key only the length, because a change that holds it is not handed over."""
+    seen = {**os.environ, "CF_MODEL_KEY": str(len(os.environ.get("CF_MODEL_KEY", "")))}
+    text = "\n".join(f"{name}={value}" for name, value in sorted(seen.items()))
     Path("seen.txt").write_text(text, encoding="utf-8")
-    Path("prompt.txt").write_text(Path(os.environ["CF_PROMPT_FILE"]).read_text(encoding="utf-8"), encoding="utf-8")
+    Path("prompt.txt").write_text(
+        Path(os.environ["CF_PROMPT_FILE"]).read_text(encoding="utf-8"), encoding="utf-8"
+    )
     Path("settings.txt").write_text(
-        "\n".join(str(path) for path in sorted(Path().rglob("*")) if ".git" not in path.parts), encoding="utf-8"
+        "\n".join(str(path) for path in sorted(Path().rglob("*")) if ".git" not in path.parts),
+        encoding="utf-8",
     )
 
 
 def hang() -> None:
+    print("hanging", flush=True)
     time.sleep(600)
 
 

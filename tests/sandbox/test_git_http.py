@@ -1,0 +1,119 @@
+"""git itself against the sandbox: clones, pushes, and who may."""
+
+import base64
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.http.server import Served, serve
+from bot.sandbox.world import BOT, BareGit, World
+
+pytestmark = pytest.mark.e2e
+
+
+@dataclass
+class Place:
+    world: World
+    served: Served
+    folder: Path
+    protected: bool = False
+
+    def git(self, *arguments: str, who: str = "maintainer", fails: bool = False) -> str:
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        environment = clean | {
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            **{
+                f"GIT_{role}_{part}": "someone"
+                for role in ("AUTHOR", "COMMITTER")
+                for part in ("NAME", "EMAIL")
+            },
+        }
+        if who:
+            basic = base64.b64encode(f"x-access-token:{self.world.token(who).value}".encode()).decode()
+            environment |= {
+                "GIT_CONFIG_COUNT": "1",
+                "GIT_CONFIG_KEY_0": "http.extraHeader",
+                "GIT_CONFIG_VALUE_0": f"Authorization: Basic {basic}",
+            }
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode != 0) is fails, done.stderr
+        return done.stdout.strip() + done.stderr.strip()
+
+    def clone(self, name: str, who: str = "maintainer") -> None:
+        self.git("clone", "-q", f"{self.served.url}/acme/shop", name, who=who)
+
+    def commit(self, name: str, branch: str, file: str, message: str = "work") -> None:
+        self.git("-C", name, "checkout", "-q", "-B", branch)
+        (self.folder / name / file).write_text(f"{file}\n")
+        self.git("-C", name, "add", ".")
+        self.git("-C", name, "commit", "-q", "-m", message)
+
+
+@pytest.fixture(params=[False, True], ids=["open", "protected"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    world = World(git=BareGit.create(tmp_path / "shop.git"))
+    with serve(world) as served:
+        first = Place(world, served, tmp_path)
+        first.git("init", "-q", "-b", "main", "seed")
+        first.commit("seed", "main", "README.md")
+        first.git("-C", "seed", "push", "-q", f"{served.url}/acme/shop.git", "main")
+    with serve(world, protected=request.param) as served:
+        yield Place(world, served, tmp_path, request.param)
+
+
+def test_a_push_makes_and_moves_a_pull_request(place):
+    place.clone("work")
+    place.commit("work", "cf/1", "a.txt")
+    place.git("-C", "work", "push", "-q", "origin", "cf/1", who=BOT.login)
+    pull = place.world.open_pull("cf/1", "work", by=BOT)
+    place.commit("work", "cf/1", "b.txt")
+
+    place.git("-C", "work", "push", "-q", "origin", "cf/1", who=BOT.login)
+
+    assert place.world.pull(pull).head_sha == place.git("-C", "work", "rev-parse", "HEAD")
+    assert place.world.runs() == (), "what a default token pushes starts nothing"
+    place.world.merge_pull(pull)
+    place.git("-C", "work", "fetch", "-q", "origin")
+    assert "Merge pull request" in place.git("-C", "work", "log", "-1", "--format=%B", "origin/main")
+
+
+def test_a_token_without_contents_write_cannot_push(place):
+    place.world.accounts.run_token(0, {"contents": "read"}, "reader")
+    place.clone("work", who="run-0-reader")
+    place.commit("work", "cf/1", "a.txt")
+
+    said = place.git("-C", "work", "push", "-q", "origin", "cf/1", who="run-0-reader", fails=True)
+
+    assert "403" in said
+    assert place.world.git.head("cf/1") is None
+
+
+def test_a_public_repository_is_cloned_without_a_token_and_not_pushed_to(place):
+    place.clone("work", who="")
+    place.commit("work", "cf/1", "a.txt")
+    place.git("-C", "work", "push", "-q", "origin", "cf/1", who="", fails=True)
+    assert place.world.git.head("cf/1") is None
+
+
+def test_the_default_branch_may_be_protected(place):
+    task = place.world.open_issue("task")
+    place.clone("work")
+    place.commit("work", "main", "a.txt", f"fixes #{task}")
+
+    place.git("-C", "work", "push", "-q", "origin", "main", fails=place.protected)
+
+    assert place.world.issue(task).is_open is place.protected
+
+
+def test_the_depth_of_one_commit_by_its_id(place):
+    head = place.world.git.head("main")
+    place.git("init", "-q", "shallow")
+    place.git("-C", "shallow", "fetch", "-q", "--depth", "1", f"{place.served.url}/acme/shop", head)
+    assert place.git("-C", "shallow", "rev-parse", "FETCH_HEAD") == head

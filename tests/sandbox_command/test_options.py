@@ -1,0 +1,71 @@
+"""The command line of `cf sandbox`: what is wrong with it is said before anything is started."""
+
+import pytest
+
+from bot.cli import main
+
+WRONG = [
+    (
+        [],
+        "cf: nothing to do: say `cf sandbox demo`, or give --repo, --issues and --run; see `cf sandbox --help`",
+    ),
+    (
+        ["--repo", "."],
+        "cf: --issues is missing: a repository of your own needs --repo, --issues and --run",
+    ),
+    (
+        ["--repo", ".", "--issues", "x"],
+        "cf: --run is missing: a repository of your own needs --repo, --issues and --run",
+    ),
+    (["--repo", ".", "--issues", "x", "--run", " "], "cf: --run: must be a command line, found an empty one"),
+    (
+        ["--repo", ".", "--issues", "/no/such.yml", "--run", "true"],
+        "cf: /no/such.yml: cannot be read: No such file or directory",
+    ),
+    (["demo", "--repo", "."], "cf: --repo: is for a repository of your own; leave out either it or `demo`"),
+    (["demo", "--gate", "a=b"], "cf: --gate: is for a repository of your own; leave out either it or `demo`"),
+    (
+        ["demo", "--timeout", "5"],
+        "cf: --timeout: '5' has no unit; write a duration with units, such as 90s, 30m, 1h30m or 2d",
+    ),
+    (["demo", "--timeout", "0"], "cf: --timeout: must be longer than 0"),
+    (["demo", "--port", "70000"], "cf: --port: must be from 0 to 65535, found 70000"),
+    (["demo", "--max-parallel", "0"], "cf: --max-parallel: must be from 1 to 64, found 0"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), WRONG)
+def test_a_wrong_one_is_refused(words, message, capsys):
+    assert main(["sandbox", *words]) == 2
+    assert capsys.readouterr().err.strip() == message
+
+
+@pytest.mark.parametrize("gate", ["tests", "=make test", "tests=", " = "])
+def test_a_gate_needs_a_name_and_a_command(gate, tmp_path, capsys):
+    issues = tmp_path / "issues.yml"
+    issues.write_text("- title: x\n")
+    words = ["sandbox", "--repo", ".", "--issues", str(issues), "--run", "true", "--gate", gate]
+    assert main(words) == 2
+    assert (
+        capsys.readouterr().err.strip()
+        == f"cf: --gate: must be NAME=COMMAND, such as 'tests=make test', found {gate!r}"
+    )
+
+
+def test_a_bad_issues_file_ends_it_with_file_and_line(tmp_path, capsys):
+    issues = tmp_path / "issues.yml"
+    issues.write_text("- title: x\n  need: [1]\n")
+    assert main(["sandbox", "--repo", str(tmp_path), "--issues", str(issues), "--run", "true"]) == 2
+    assert (
+        capsys.readouterr().err.strip()
+        == f"cf: {issues}, line 2: unknown key 'issue 1.need'; did you mean 'needs'?"
+    )
+
+
+def test_the_help_shows_the_format_of_the_issues_file(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["sandbox", "--help"])
+    assert ended.value.code == 0
+    told = capsys.readouterr().out
+    for key in ("title:", "needs:", "blocked_by:", "answer:", "close_after:", "cf sandbox demo"):
+        assert key in told

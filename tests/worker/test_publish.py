@@ -1,0 +1,449 @@
+"""Verify and publish: exactly the verified commit goes out, and nobody's work is overwritten.
+
+Every outcome is the platform's word.
+"""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.model.report import GateResult, GateStatus, Outcome, Report
+from bot.model.unit import Kind, VerifyLeg
+from bot.sandbox.world.errors import ApiError
+from bot.sandbox.world.faults import Fault
+from bot.worker.git import Git
+from bot.worker.outcome import Judgement, Results, judge_results
+from bot.worker.publish import SETTING
+from tests.worker.bench import config_text, git
+
+WORK = Report("cf-1-1", 1, Outcome.UNVERIFIED, head="a" * 40)
+
+
+def results(**changes: object) -> Results:
+    return replace(Results("success", "success", legs=True, work=WORK, change=True), **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "judgement"),
+    [
+        ({}, Judgement(None, verified=True)),
+        ({"verify": "skipped", "legs": False}, Judgement(None)),
+        ({"verify": "success", "legs": False}, Outcome.INFRA),
+        ({"verify": "skipped"}, Outcome.INFRA),
+        ({"verify": ""}, Outcome.INFRA),
+        ({"verify": "cancelled"}, Outcome.INFRA),
+        ({"verify": "failure"}, Outcome.FAILED),
+        ({"work": None}, Outcome.INFRA),
+        ({"change": False}, Outcome.INFRA),
+        ({"agent": "cancelled"}, Outcome.CANCELLED),
+        ({"agent": "failure", "work": None}, Outcome.INFRA),
+        ({"agent": "failure"}, Outcome.INFRA),
+        ({"agent": ""}, Outcome.INFRA),
+        ({"agent": "failure", "work": replace(WORK, outcome=Outcome.PASSED)}, Outcome.INFRA),
+        ({"agent": "failure", "work": replace(WORK, outcome=Outcome.TIMEOUT)}, Outcome.TIMEOUT),
+        ({"agent": "failure", "work": replace(WORK, outcome=Outcome.REFUSED)}, Outcome.REFUSED),
+        ({"work": replace(WORK, outcome=Outcome.BLOCKED), "verify": "skipped"}, Outcome.BLOCKED),
+        ({"work": replace(WORK, outcome=Outcome.NO_CHANGES), "verify": "skipped"}, Outcome.NO_CHANGES),
+        ({"work": replace(WORK, outcome=Outcome.HELD), "verify": "skipped"}, Outcome.HELD),
+        ({"work": replace(WORK, outcome=Outcome.HELD), "change": False}, Outcome.HELD),
+        ({"work": replace(WORK, outcome=Outcome.HELD)}, Judgement(None, verified=True)),
+        ({"work": replace(WORK, outcome=Outcome.HELD), "verify": "failure"}, Outcome.FAILED),
+        ({"work": replace(WORK, outcome=Outcome.PASSED), "verify": "failure"}, Outcome.FAILED),
+        (
+            {"work": replace(WORK, outcome=Outcome.PASSED), "verify": "skipped", "legs": False},
+            Judgement(None),
+        ),
+    ],
+)
+def test_nothing_the_agents_job_says_can_make_a_pass(changes, judgement):
+    found = judge_results(results(**changes))
+
+    assert (found if isinstance(judgement, Judgement) else found.outcome) == judgement
+
+
+def test_the_pull_request_closes_its_own_issue_only(bench):
+    """AGT-20: closing words for others, mentions and markers of the agent are inert, and that is said."""
+    setup = bench("edit", "say")
+    setup.world.wait(timedelta(minutes=1))
+    setup.world.edit_issue(setup.task, title="@octocat fixes #21 <!-- x -->")
+    report = setup.through()
+
+    issue = setup.world.pull(report.pull).issue
+    assert issue.body.startswith("Closes #1\n")
+    assert "loses #21" in issue.body
+    assert "loses acme/other#4" not in issue.body
+    assert "Closes #21" not in issue.body
+    assert "`#21`, `acme/other#4`" in issue.body
+    assert "@octocat" not in issue.body + issue.title
+    assert "cf:record" not in issue.body
+    assert issue.title.endswith("(#1)")
+    other = setup.world.open_issue("Another")
+    setup.world.merge_pull(report.pull)
+    assert not setup.world.issue(setup.task).is_open
+    assert setup.world.issue(other).is_open
+
+
+def test_exactly_the_verified_commit_is_published(bench):
+    setup = bench("edit")
+    worked = setup.work()
+    verified = setup.verify()
+
+    report = setup.publish()
+
+    assert worked.report.head == verified.head == report.head == setup.git.head("cf/1")
+    assert report.outcome is Outcome.PASSED
+    assert [(gate.name, gate.status) for gate in report.gates] == [("tests", GateStatus.PASSED)]
+    assert setup.world.pull(report.pull).draft is False
+
+
+def test_a_red_gate_fails_with_its_tail_and_publishes_nothing(bench):
+    setup = bench("bad")
+
+    report = setup.through()
+
+    assert report.outcome is Outcome.FAILED
+    assert "expected feature" in report.gates[0].tail
+    assert setup.git.head("cf/1") is None
+    assert report.head
+
+
+def test_no_gates_is_unverified_and_a_draft_that_says_so(bench):
+    setup = bench(config=config_text("edit", more="gates: []"))
+
+    report = setup.through()
+
+    pull = setup.world.pull(report.pull)
+    assert report.outcome is Outcome.UNVERIFIED
+    assert report.reason == f"no gate has proven it: review draft #{report.pull}"
+    assert pull.draft
+    assert "**Not verified**" in pull.issue.body
+
+
+def test_where_drafts_are_refused_the_title_says_it(bench):
+    setup = bench(config=config_text("edit", more="gates: []"))
+    setup.world.pulls.drafts_allowed = False
+
+    report = setup.through()
+
+    pull = setup.world.pull(report.pull)
+    assert report.outcome is Outcome.UNVERIFIED
+    assert not pull.draft
+    assert pull.issue.title.startswith("[not verified] ")
+
+
+def test_a_leg_without_gates_never_passes(bench):
+    setup = bench("edit")
+    setup.work()
+    setup.unit = replace(setup.unit, verify=(VerifyLeg("ubuntu-latest", "ubuntu-latest", ()),))
+
+    with pytest.raises(Exception, match="names no gate of the configuration: none at all"):
+        setup.verify()
+
+
+@pytest.mark.parametrize("status", [403, 422])
+def test_act_07_a_forbidden_pull_request_is_held_with_the_settings_name(bench, status):
+    setup = bench("edit")
+    refusal = ApiError(
+        status, "GitHub Actions is not permitted to create or approve pull requests.", "FORBIDDEN"
+    )
+    setup.world.faults.planned.append(Fault(lambda: refusal, "open_pull"))
+
+    report = setup.through()
+
+    assert report.outcome is Outcome.HELD
+    assert SETTING in report.reason
+    assert "https://github.com/acme/shop/compare/main...cf/1?expand=1" in report.reason
+    assert setup.git.head("cf/1") == report.head
+
+    earlier = setup.end(report)
+    setup.claim(2, Kind.PUBLISH, earlier=earlier)
+    again = setup.publish("skipped", "skipped")
+
+    assert again.outcome is Outcome.PASSED
+    assert again.head == report.head
+    assert again.key == "cf-1-2"
+    assert setup.world.pull(again.pull).draft is False
+
+
+def test_agt_11_a_change_to_a_workflow_file_is_held_with_its_patch(bench):
+    setup = bench("workflow")
+
+    report = setup.through()
+
+    assert report.outcome is Outcome.HELD
+    assert report.reason == "protected paths: .github/workflows/ci.yml"
+    assert "+on: push" in (setup.place.out / "work.patch").read_text()
+    assert setup.git.head("cf/1") is None
+
+    earlier = setup.end(report)
+    setup.claim(2, Kind.PUBLISH, earlier=earlier, exceptions=(".github/workflows/ci.yml",))
+    again = setup.publish("skipped", "skipped")
+
+    assert again.outcome is Outcome.PASSED
+    assert setup.files(again.head) == {"feature.py", ".github/workflows/ci.yml"}
+
+
+def test_agt_11_a_workflow_change_of_the_base_is_not_the_agents(bench):
+    setup = bench("edit")
+    before = setup.environ
+
+    def moving(job: str = "agent", **more: str):
+        found = before(job, **more)
+        if job == "agent":
+            setup.commit("main", {".github/workflows/other.yml": "on: push\n"})
+        return found
+
+    setup.environ = moving
+
+    report = setup.through()
+
+    assert report.outcome is Outcome.PASSED
+    assert setup.files(report.head) == {"feature.py"}
+    assert git(setup.origin, "rev-parse", f"{report.head}^") == setup.git.head("main")
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"), [("link", "a symbolic link that leaves"), ("nested", "a nested repository at inner")]
+)
+def test_what_leaves_the_tree_is_held(bench, mode, words):
+    setup = bench("edit", mode)
+
+    report = setup.through()
+
+    assert report.outcome is Outcome.HELD
+    assert words in report.reason
+    assert setup.git.head("cf/1") is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"), [("max_files: 1", "2 files changed"), ("max_bytes: 10", "bytes in changed files")]
+)
+def test_what_is_too_large_is_held(bench, limit, words):
+    setup = bench(config=config_text("edit", "bad") + f"publish: {{{limit}}}\n")
+
+    report = setup.through()
+
+    assert report.outcome is Outcome.HELD
+    assert words in report.reason
+
+
+def second_attempt(setup, *modes: str, config: str = ""):
+    """The first attempt passed and is published; the second one is claimed and changes something else."""
+    first = setup.through()
+    assert first.outcome is Outcome.PASSED
+    setup.end(first)
+    setup.commit("main", {".github/cf.yml": config or config_text(*modes)})
+    setup.claim(2)
+    return first
+
+
+def test_our_branch_is_continued_by_one_commit_with_two_parents(bench):
+    setup = bench("edit")
+    first = second_attempt(setup, "bad")
+
+    second = setup.through()
+
+    assert second.outcome is Outcome.PASSED
+    assert (second.branch, second.pull) == ("cf/1", first.pull)
+    parents = git(setup.origin, "rev-list", "--parents", "-1", second.head).split()[1:]
+    assert parents == [first.head, setup.git.head("main")]
+    assert setup.text(second.head, "feature.py") == "attempt = 1"
+    assert len(setup.world.pulls.by_number) == 1
+
+
+def test_api_15_somebody_elses_branch_is_left_alone(bench):
+    setup = bench("edit")
+    theirs = setup.commit("cf/1", {"mine.txt": "a person's\n"})
+
+    report = setup.through()
+
+    assert report.outcome is Outcome.PASSED
+    assert report.branch == "cf/1-1"
+    assert setup.git.head("cf/1") == theirs
+    assert setup.files(report.head) == {"feature.py"}
+
+
+def moving_agent(setup, files: dict[str, str]) -> str:
+    """An agent's command line during which a person pushes to cf/1."""
+    desk = setup.desk
+    script = setup.folder / "push.sh"
+    writes = "".join(f"echo '{text}' > {path}\n" for path, text in files.items())
+    script.write_text(
+        f"set -e\ncd {desk}\ngit fetch -q origin\ngit checkout -q -B cf/1 origin/cf/1\n{writes}"
+        "git add -A\ngit -c user.name=Pat -c user.email=pat@example.com commit -qm person\ngit push -q origin HEAD:cf/1\n"
+    )
+    return f"bash {script}"
+
+
+@pytest.mark.parametrize(
+    ("files", "branch"), [({"person.txt": "x"}, "cf/1"), ({"state.txt": "other"}, "cf/1-2")]
+)
+def test_agt_10_a_commit_that_arrives_during_the_attempt(bench, files, branch):
+    """(a) It fits: ours goes on top of it. (b) It contradicts: ours goes to a branch of its own. It is never overwritten."""
+    setup = bench("edit")
+    second_attempt(
+        setup, config=config_text("bad").replace("args: '", f"args: '{moving_agent(setup, files)}; ")
+    )
+
+    report = setup.through()
+
+    person = setup.git.head("cf/1") if branch != "cf/1" else git(setup.origin, "rev-parse", "cf/1^1")
+    assert report.outcome is Outcome.PASSED
+    assert report.branch == branch
+    assert setup.git.head(branch) == report.head
+    assert git(setup.origin, "log", "-1", "--format=%s", person) == "person"
+    assert setup.text("cf/1", next(iter(files))) == next(iter(files.values()))
+    assert setup.text(report.head, "state.txt") == "bad"
+
+
+def test_agt_10_c_a_commit_that_arrives_after_verify(bench):
+    setup = bench("edit")
+    second_attempt(setup, "bad")
+    setup.work()
+    verified = setup.verify()
+    person = setup.commit("cf/1", {"person.txt": "x\n"})
+
+    report = setup.publish()
+
+    assert report.outcome is Outcome.PASSED
+    assert report.branch == "cf/1-2"
+    assert report.head == verified.head == setup.git.head("cf/1-2")
+    assert setup.git.head("cf/1") == person
+    assert "left as it is" in setup.world.pull(report.pull).issue.body
+
+
+def test_agt_10_no_push_is_ever_forced(bench, monkeypatch):
+    calls: list[tuple[str, ...]] = []
+    real = Git.call
+
+    def spy(self, *arguments: str, **more):
+        calls.append(arguments)
+        return real(self, *arguments, **more)
+
+    monkeypatch.setattr(Git, "call", spy)
+    setup = bench("edit")
+    setup.through()
+
+    pushes = [call for call in calls if call[0] == "push"]
+    assert len(pushes) == 1
+    assert not any("force" in part or part.startswith("+") or ":+" in part for part in pushes[0])
+
+
+@pytest.mark.parametrize("moment", ["closed", "superseded", "cancelled"])
+def test_what_is_not_wanted_any_more_is_only_reported(bench, moment):
+    setup = bench("edit")
+    setup.work()
+    setup.verify()
+    live = setup.record.attempts[-1]
+    if moment == "closed":
+        setup.world.close(setup.task)
+    elif moment == "superseded":
+        setup.write(
+            replace(setup.record, attempts=(replace(live, outcome=Outcome.INFRA), replace(live, number=2)))
+        )
+    else:
+        setup.write(replace(setup.record, attempts=(replace(live, cancelled_for="stopped by maintainer"),)))
+
+    report = setup.publish()
+
+    assert report.outcome is Outcome.CANCELLED
+    assert (
+        report.reason
+        == {
+            "closed": "#1 is closed",
+            "superseded": "cf-1-1 is not the current attempt of #1: that is cf-1-2",
+            "cancelled": "cf-1-1 was cancelled: stopped by maintainer",
+        }[moment]
+    )
+    assert setup.git.head("cf/1") is None
+    assert not setup.world.pulls.by_number
+
+
+def test_act_12_publishing_again_changes_nothing_twice(bench):
+    setup = bench("edit")
+    first = setup.through()
+
+    again = setup.publish("success", "success", GITHUB_RUN_ATTEMPT="2")
+
+    assert again == replace(first, run_attempt=2)
+    assert len(setup.world.pulls.by_number) == 1
+
+
+def test_merge_auto_merges_what_is_verified_only(bench):
+    setup = bench(config=config_text("edit") + "merge: auto\n")
+
+    report = setup.through()
+
+    assert report.merged
+    assert setup.world.pull(report.pull).merged
+    assert setup.text("main", "feature.py") == "attempt = 1"
+
+
+def test_merge_auto_leaves_what_nothing_has_proven(bench):
+    setup = bench(config=config_text("edit", more="gates: []") + "merge: auto\n")
+
+    report = setup.through()
+
+    assert report.outcome is Outcome.UNVERIFIED
+    assert not report.merged
+
+
+def test_an_artifact_that_was_tampered_with_is_held(bench):
+    """A commit that is not of our making does not go out, whatever the agent's job kept."""
+    setup = bench("edit")
+    setup.work()
+    setup.commit("evil", {"x.txt": "Closes #21\n"}, message="Closes #21")
+    bundle = setup.place.out / "work.bundle"
+    git(setup.desk, "update-ref", "refs/heads/work", "HEAD")
+    git(setup.desk, "bundle", "create", "-q", str(bundle), "refs/heads/work", "^origin/main")
+    setup.world.actions.run(setup.run_id).artifacts.clear()
+    setup._keep("cf-work-cf-1-1", setup.place.out)
+
+    report = setup.publish()
+
+    assert report.outcome is Outcome.HELD
+    assert "commits that are not ours" in report.reason
+    assert setup.git.head("cf/1") is None
+
+
+def test_the_publish_units_work_counts_as_verified_only_by_the_record(bench):
+    """A report that the record does not know makes a draft at most."""
+    setup = bench("workflow")
+    report = setup.through()
+    earlier = setup.end(replace(report, head="b" * 40))
+    setup.claim(2, Kind.PUBLISH, earlier=earlier, exceptions=(".github/workflows/**",))
+
+    again = setup.publish("skipped", "skipped")
+
+    assert again.outcome is Outcome.UNVERIFIED
+    assert setup.world.pull(again.pull).draft
+
+
+def test_kept_work_that_expired_is_held_and_says_so(bench):
+    setup = bench("edit")
+    earlier = setup.end(setup.work().report)
+    for artifact in setup.github.artifacts(setup.run_id):
+        setup.world.expire_artifact(artifact.id)
+    setup.world.wait(timedelta(days=31))
+    setup.claim(2, Kind.PUBLISH, earlier=earlier)
+
+    report = setup.publish("skipped", "skipped")
+
+    assert report.outcome is Outcome.HELD
+    assert report.reason == "the work of cf-1-1 is not kept any more: only a new attempt can help"
+
+
+def test_results_of_legs_travel_as_json(bench):
+    setup = bench("bad")
+    setup.work()
+
+    result = setup.verify()
+
+    kept = json.loads((setup.folder / "results-cf-1-1" / "verify.json").read_text())
+    assert kept["leg"] == "ubuntu-latest"
+    assert result.gates == (
+        GateResult("tests", GateStatus.FAILED, result.gates[0].seconds, result.gates[0].tail),
+    )
+    assert "expected feature" in (setup.folder / "results-cf-1-1" / "gate-1.log").read_text()

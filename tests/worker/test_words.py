@@ -1,0 +1,185 @@
+"""Small readers and writers: questions, patterns, prompts, artifacts."""
+
+import os
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.model.config import Config
+from bot.model.errors import UsageError
+from bot.model.issue import Account, Comment, Issue
+from bot.model.record import Answer, Record
+from bot.model.report import GateResult, GateStatus, Outcome, Question, Report
+from bot.notation.codec import Unreadable
+from bot.notation.keys import Key
+from bot.worker.artifact import WorkGone, find_report, save_report, unpack
+from bot.worker.checks import limits_of
+from bot.worker.context import Context, write_feedback, write_prompt
+from bot.worker.engines import engine
+from bot.worker.environment import gate_environment
+from bot.worker.gates import all_passed
+from bot.worker.ownfiles import read_foreign
+from bot.worker.patterns import AGENT_SETTINGS, matches
+from bot.worker.question import read_question
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Which one?\n\nA. red\nB. blue\n", Question("Which one?", ("red", "blue"))),
+        (
+            "# Question\nWhich?\n- A) red\n- **B:** blue\n## What I tried\nboth\n",
+            Question("Which?", ("red", "blue"), "both"),
+        ),
+        ("Just a question", Question("Just a question")),
+        ("A. only one option", Question("only one option")),
+        ("Which?\nA. red\nC. green", Question("Which?\nC. green\nred")),
+        ("a. red\nb. blue\nTried: red", Question("Which of these?", ("red", "blue"), "red")),
+        ("  \n", None),
+        ("<!-- nothing -->\n\u200b", None),
+    ],
+)
+def test_questions(text, question):
+    assert read_question(text) == question
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "expected"),
+    [
+        (".github/workflows/ci.yml", ".github/workflows/**", True),
+        (".github/workflows/a/b.yml", ".github/workflows/**", True),
+        ("x/.github/workflows/ci.yml", ".github/workflows/**", False),
+        (".GITHUB/Workflows/ci.yml", ".github/workflows/**", True),
+        ("AGENTS.md", "AGENTS.md", True),
+        ("deep/down/agents.md", "AGENTS.md", True),
+        ("MYAGENTS.md", "AGENTS.md", False),
+        ("a/b/c.py", "a/*/c.py", True),
+        ("a/b/x/c.py", "a/*/c.py", False),
+        ("a/c.py", "a/**/c.py", True),
+        ("a+b.py", "a+b.py", True),
+    ],
+)
+def test_patterns(path, pattern, expected):
+    assert matches(path, [pattern]) is expected
+
+
+def test_agent_settings_are_known():
+    for path in (
+        ".claude/settings.json",
+        ".mcp.json",
+        "AGENTS.md",
+        "sub/CLAUDE.md",
+        ".envrc",
+        ".cursor/rules/x.mdc",
+    ):
+        assert matches(path, AGENT_SETTINGS)
+    assert not matches("src/agents.py", AGENT_SETTINGS)
+
+
+def test_lock_files_need_a_person_where_nobody_reviews():
+    assert "uv.lock" not in limits_of(Config()).protected
+    assert {"uv.lock", "package-lock.json"} <= set(limits_of(Config(merge="auto")).protected)
+
+
+def test_no_gate_is_no_proof():
+    assert not all_passed(())
+    assert not all_passed((GateResult("a", GateStatus.PASSED), GateResult("b", GateStatus.SKIPPED)))
+    assert all_passed((GateResult("a", GateStatus.PASSED),))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("react", "mini-swe-agent"), ("cloud", "runner"), ("nope", "must be one of command")]
+)
+def test_engines_that_are_not_here(name, words):
+    with pytest.raises(UsageError, match=words):
+        engine(name)
+
+
+def test_gates_keep_the_machines_variables_but_nothing_secret():
+    environ = {
+        "JAVA_HOME": "/java",
+        "PATH": "/bin",
+        "GITHUB_TOKEN": "x",
+        "NPM_TOKEN": "x",
+        "GIT_DIR": "x",
+        "MY_API_KEY": "x",
+    }
+
+    assert gate_environment(environ) == {"JAVA_HOME": "/java", "PATH": "/bin", "CI": "true"}
+
+
+def prompt(**changes: object) -> str:
+    issue = Issue(12, "I", 1, "Add <!-- x -->login", "Body", Account(1, "w"), True, None, (), NOON, NOON)
+    base = {
+        "key": Key(12, 1),
+        "issue": issue,
+        "record": Record(12),
+        "comments": (),
+        "gates": (),
+        "source": "the default branch",
+    }
+    return write_prompt(Context(**{**base, **changes}))  # type: ignore[arg-type]
+
+
+def test_ans_04_an_answer_is_told_exactly_once():
+    comment = Comment(5, "C", 12, Account(1, "w"), "/cf answer use sqlite", NOON, NOON)
+    record = Record(12, answers=(Answer("Which?", "use sqlite", "w", 5, NOON),))
+
+    text = prompt(record=record, comments=(comment,))
+
+    assert text.count("use sqlite") == 1
+    assert "Q: Which?\n\nA (w): use sqlite" in text
+
+
+def test_long_texts_are_cut_and_the_cut_is_said():
+    comments = [Comment(n, "C", 12, Account(1, "w"), f"{n} " + "x" * 7_000, NOON, NOON) for n in range(12)]
+
+    text = prompt(comments=comments)
+
+    assert len(text) < 70_000
+    assert "earlier comments are left out" in text
+    assert "w wrote:\n\n11 x" in text
+    assert "w wrote:\n\n0 x" not in text
+
+
+def test_failing_tails_are_told_inside_a_fence_they_cannot_close():
+    report = Report(
+        "cf-12-1",
+        12,
+        Outcome.FAILED,
+        gates=(GateResult("tests", GateStatus.FAILED, 1, "```\n# not a heading"),),
+    )
+
+    assert "````text\n```\n# not a heading\n````" in write_feedback([("tests", report.gates[0].tail)])
+
+
+def test_files_an_agent_leaves_are_read_only_if_they_are_files(tmp_path):
+    folder = tmp_path / ".cf"
+    folder.mkdir()
+    (folder / "plain").write_bytes(b"ok \xff")
+    (folder / "link").symlink_to("/etc/passwd")
+    os.mkfifo(folder / "pipe")
+    (tmp_path / "alias").symlink_to(folder)
+
+    found = [read_foreign(folder / name) for name in ("plain", "link", "pipe", "none")]
+
+    assert found == ["ok \ufffd", "", "", ""]
+    assert read_foreign(tmp_path / "alias" / "plain") == ""
+
+
+def test_reports_are_found_wherever_the_download_put_them(tmp_path):
+    report = Report("cf-12-1", 12, Outcome.BLOCKED)
+    save_report(tmp_path / "cf-work-cf-12-1", report)
+
+    assert find_report(tmp_path, "cf-12-1") == report
+    assert find_report(tmp_path / "cf-work-cf-12-1", "cf-12-1") == report
+    assert find_report(tmp_path, "cf-12-2") is None
+    with pytest.raises(Unreadable, match="is about 'cf-12-1'"):
+        find_report(tmp_path / "cf-work-cf-12-1", "cf-12-2")
+
+
+def test_an_archive_that_is_none_is_gone(tmp_path):
+    with pytest.raises(WorkGone, match="not a readable archive"):
+        unpack(b"no zip", tmp_path)
