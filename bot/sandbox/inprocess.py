@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -146,6 +147,12 @@ class InProcess:
             found = (self._world.issues.by_number.get(number) for number in numbers)
             return {issue.number: self._issue(issue) for issue in found if issue and not issue.is_pull}
 
+    def labelled(self, label: str, *, closed: bool = False) -> tuple[Issue, ...]:
+        with self._call("labelled", resource="graphql"):
+            self._may_read("issues")
+            found = (one for one in self._world.issues.all() if not one.is_pull and one.has_label(label))
+            return tuple(self._issue(one) for one in found if one.is_open is not closed)
+
     def comment(self, comment_id: int) -> Comment:
         with self._call("comment"):
             self._may_read("issues")
@@ -203,18 +210,21 @@ class InProcess:
         with self._call("pull_by_branch"):
             self._may_read("pull-requests")
             found = (p for p in self._world.pulls.from_branch(branch) if p.issue.is_open)
-            return next(map(self._pull, found), None)
+            # GitHub computes mergeability only for a pull request asked for by itself.
+            return next((replace(self._bare_pull(pull), mergeable=None) for pull in found), None)
 
     def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> Pull:
         with self._call("open_pull", write=True):
             self._world.limits.charge_content(self._token)
-            return self._pull(self._world.pulls.open(branch, base, title, body, self._token, draft=draft))
+            return self._bare_pull(
+                self._world.pulls.open(branch, base, title, body, self._token, draft=draft)
+            )
 
     def update_pull(self, number: int, title: str, body: str) -> Pull:
         with self._call("update_pull", write=True):
             pull = self._world.pulls.get(number)
             self._world.issues.edit(pull.issue, self._token, title=title, body=body)
-            return self._pull(pull)
+            return self._bare_pull(pull)
 
     def merge_pull(self, number: int, head_sha: str) -> bool:
         try:
@@ -284,11 +294,11 @@ class InProcess:
             case AddLabel(issue=node_id, label=label):
                 issue = self._node(node_id, IssueState)
                 issues.add_label(issue, label, token)
-                return _written(issue)
+                return Written()
             case RemoveLabel(issue=node_id, label=label):
                 issue = self._node(node_id, IssueState)
                 issues.remove_label(issue, label, token)
-                return _written(issue)
+                return Written()
             case CreateComment(issue=node_id, body=body):
                 self._world.limits.charge_content(token)
                 return _written_comment(issues.add_comment(self._node(node_id, IssueState), body, token))
@@ -314,7 +324,7 @@ class InProcess:
                 if not isinstance(subject, IssueState | CommentState):
                     raise ApiError(404, f"{node_id} takes no reactions", "NOT_FOUND")
                 issues.react(subject, content, token)
-                return Written(node_id=node_id)
+                return Written()
 
     def _node(self, node_id: str, kind: type[_T]) -> _T:
         node = self._world.issues.node(node_id)
@@ -394,6 +404,10 @@ class InProcess:
 
     def _pull(self, pull: PullState) -> Pull:
         review = self._world.pulls.changes_requested(pull)
+        return replace(self._bare_pull(pull), changes_requested_at=review.at if review else None)
+
+    def _bare_pull(self, pull: PullState) -> Pull:
+        """As REST shows it, without its reviews."""
         return Pull(
             number=pull.number,
             author=pull.issue.author,
@@ -404,7 +418,6 @@ class InProcess:
             head_sha=pull.head_sha,
             url=f"{self._world.web}/{self._world.repository}/pull/{pull.number}",
             repository=self._world.repository,
-            changes_requested_at=review.at if review else None,
             mergeable=self._world.pulls.mergeable(pull),
         )
 
@@ -489,4 +502,4 @@ def _written(issue: IssueState) -> Written:
 
 
 def _written_comment(comment: CommentState) -> Written:
-    return Written(node_id=comment.node_id, id=comment.id, number=comment.issue)
+    return Written(node_id=comment.node_id, id=comment.id)

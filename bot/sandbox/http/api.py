@@ -88,7 +88,9 @@ class Api:
                 self.world.limits.charge_content(token)
             return self._fresh(route.stale, (token.value, path), lambda: route.handler(call))
 
-        return self._exchange(request, "core", f"{request.method} {path}", carry_out, write=write, needs=route.needs)
+        return self._exchange(
+            request, "core", f"{request.method} {path}", carry_out, write=write, needs=route.needs
+        )
 
     def _elsewhere(self, params: Mapping[str, str]) -> bool:
         if "repo" not in params:
@@ -152,7 +154,9 @@ class Api:
             return Reply(body, status, error.headers)
         return Reply(_error_body(error), error.status, error.headers)
 
-    def _finish(self, request: Request, reply: Reply, token: Token | None, resource: str, needs: str) -> Response:
+    def _finish(
+        self, request: Request, reply: Reply, token: Token | None, resource: str, needs: str
+    ) -> Response:
         headers = {**self._headers(token, resource), **reply.headers}
         if needs:
             headers["x-accepted-github-permissions"] = needs

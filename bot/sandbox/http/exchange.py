@@ -59,7 +59,9 @@ class Call:
             links |= {"prev": page - 1, "first": 1}
         if page < last:
             links |= {"next": page + 1, "last": last}
-        headers = {"link": ", ".join(self._link(rel, number) for rel, number in links.items())} if links else {}
+        headers = (
+            {"link": ", ".join(self._link(rel, number) for rel, number in links.items())} if links else {}
+        )
         return Reply({"total_count": len(found), key: shown} if key else shown, headers=headers)
 
     def _link(self, rel: str, page: int) -> str:

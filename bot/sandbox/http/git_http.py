@@ -31,7 +31,9 @@ class GitHttp:
     def routes(self) -> list[WebRoute]:
         here = "/{owner}/{repo}"
         found = [WebRoute(f"{here}/info/refs", self._endpoint, methods=["GET"])]
-        return found + [WebRoute(f"{here}/{service}", self._endpoint, methods=["POST"]) for service in _SERVICES]
+        return found + [
+            WebRoute(f"{here}/{service}", self._endpoint, methods=["POST"]) for service in _SERVICES
+        ]
 
     async def _endpoint(self, request: Request) -> Response:
         body = await request.body()
@@ -42,7 +44,11 @@ class GitHttp:
         service = request.query_params.get("service") or path.rsplit("/", 1)[1]
         name = f"{request.path_params['owner']}/{request.path_params['repo'].removesuffix('.git')}"
         git = self.world.git
-        if name.lower() != self.world.repository.lower() or service not in _SERVICES or not isinstance(git, BareGit):
+        if (
+            name.lower() != self.world.repository.lower()
+            or service not in _SERVICES
+            or not isinstance(git, BareGit)
+        ):
             return Response("Repository not found.\n", 404)
         try:
             token = self._token(request.headers.get("authorization", ""))
@@ -53,8 +59,12 @@ class GitHttp:
             # As on GitHub: a public repository is cloned without a token, everything else asks for one.
             if write or self.world.core.private:
                 return Response("Authentication required.\n", 401, _CHALLENGE)
-        elif not self.world.accounts.allows(token, "write" if write else "read", ("contents",), "write" if write else "read"):
-            return Response(f"Permission to {self.world.repository}.git denied to {token.account.login}.\n", 403)
+        elif not self.world.accounts.allows(
+            token, "write" if write else "read", ("contents",), "write" if write else "read"
+        ):
+            return Response(
+                f"Permission to {self.world.repository}.git denied to {token.account.login}.\n", 403
+            )
         encoding = request.headers.get("content-encoding", "")
         if encoding == "gzip":
             try:
@@ -103,7 +113,9 @@ class GitHttp:
             "REMOTE_ADDR": "127.0.0.1",
             "CF_PROTECTED": f"refs/heads/{git.default_branch}" if self.protected else "",
         }
-        done = subprocess.run(["git", "http-backend"], env=environment, input=body, capture_output=True, check=False)
+        done = subprocess.run(
+            ["git", "http-backend"], env=environment, input=body, capture_output=True, check=False
+        )
         head, _, content = done.stdout.partition(b"\r\n\r\n")
         if done.returncode or not head:
             return Response(done.stderr, 500)

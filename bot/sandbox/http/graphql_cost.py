@@ -25,7 +25,6 @@ from graphql import (
 )
 
 MAX_NODES = 500_000
-MUTATION_POINTS = 1
 
 
 @dataclass(slots=True)
@@ -100,7 +99,9 @@ class _Walk:
         size = given.get("first") if given.get("first") is not None else given.get("last")
         name = node.name.value
         if not isinstance(size, int):
-            message = f"You must provide a `first` or `last` value to properly paginate the `{name}` connection."
+            message = (
+                f"You must provide a `first` or `last` value to properly paginate the `{name}` connection."
+            )
             self.cost.problems.append(("MISSING_PAGINATION_BOUNDARIES", message))
             return times
         if not 1 <= size <= 100:

@@ -7,6 +7,7 @@ import base64
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from bot.model.issue import GHOST, Account, NeedState
 from bot.model.ref import Ref
@@ -107,7 +108,7 @@ class Render:
     # ------------------------------------------------------------------ accounts and repository
 
     def user(self, account: Account) -> Json:
-        url = f"{self.api}/users/{account.login}"
+        url = f"{self.api}/users/{quote(account.login)}"
         return {
             "login": account.login,
             "id": account.id,
@@ -115,7 +116,7 @@ class Render:
             "avatar_url": f"{self.world.web}/_sandbox/avatar/{account.id}",
             "gravatar_id": "",
             "url": url,
-            "html_url": f"{self.world.web}/{account.login}",
+            "html_url": f"{self.world.web}/{'apps/' if account.is_bot else ''}{account.login.removesuffix('[bot]')}",
             **{f"{name}_url": f"{url}/{name}" for name in _USER_LINKS},
             "type": "Bot" if account.is_bot else "User",
             "site_admin": False,
@@ -206,11 +207,13 @@ class Render:
         return {
             "id": label.id,
             "node_id": label.node_id,
-            "url": f"{self.here}/labels/{label.name}",
+            "url": f"{self.here}/labels/{quote(label.name)}",
             "name": label.name,
             "description": label.description or None,
             "color": label.color,
             "default": False,
+            "archived_at": None,
+            "archived_by": None,
         }
 
     def issue(self, issue: IssueState) -> Json:
@@ -478,7 +481,7 @@ class Render:
         return {
             "ref": f"refs/heads/{branch}",
             "node_id": f"REF_{branch}",
-            "url": f"{self.here}/git/refs/heads/{branch}",
+            "url": f"{self.here}/git/refs/heads/{quote(branch)}",
             "object": {"type": "commit", "sha": sha, "url": f"{self.here}/git/commits/{sha}"},
         }
 
@@ -494,8 +497,8 @@ class Render:
 
     def content(self, path: str, sha: str, data: bytes) -> Json:
         """A file of `GET .../contents/{path}`."""
-        url, git = f"{self.here}/contents/{path}", f"{self.here}/git/blobs/{sha}"
-        page = f"{self.page}/blob/{self.world.git.default_branch}/{path}"
+        url, git = f"{self.here}/contents/{quote(path)}", f"{self.here}/git/blobs/{sha}"
+        page = f"{self.page}/blob/{quote(self.world.git.default_branch)}/{quote(path)}"
         return {
             "type": "file",
             "name": path.rsplit("/", 1)[-1],
@@ -527,7 +530,7 @@ class Render:
             "created_at": at,
             "updated_at": at,
             "url": url,
-            "html_url": f"{self.page}/blob/{self.world.git.default_branch}/{workflow.path}",
+            "html_url": f"{self.page}/blob/{quote(self.world.git.default_branch)}/{quote(workflow.path)}",
             "badge_url": f"{self.page}/actions/workflows/{workflow.file}/badge.svg",
         }
 

@@ -203,7 +203,9 @@ def _react(call: Call, subject: IssueState | CommentState) -> Reply:
     known = (content, call.token.account) in subject.reactions
     call.world.issues.react(subject, content, call.token)
     number = subject.reactions.index((content, call.token.account)) + 1
-    return Reply(call.render.reaction(subject.id * 100 + number, content, call.token.account), 200 if known else 201)
+    return Reply(
+        call.render.reaction(subject.id * 100 + number, content, call.token.account), 200 if known else 201
+    )
 
 
 # ---------------------------------------------------------------------- dependencies
@@ -282,13 +284,24 @@ ROUTES = (
     Route("GET", "/labels/{name}", get_label),
     Route("DELETE", "/labels/{name}", delete_label, needs="issues=write"),
     Route("GET", "/issues", list_issues, (*_LISTED, "state", "labels"), stale=True),
-    Route("POST", "/issues", create_issue, fields=("title", "body", "labels"), content=True, needs="issues=write"),
+    Route(
+        "POST",
+        "/issues",
+        create_issue,
+        fields=("title", "body", "labels"),
+        content=True,
+        needs="issues=write",
+    ),
     Route("GET", "/issues/comments", repository_comments, _LISTED, stale=True),
     Route("GET", "/issues/comments/{comment_id}", get_comment),
     Route("PATCH", "/issues/comments/{comment_id}", update_comment, fields=("body",), needs="issues=write"),
     Route("DELETE", "/issues/comments/{comment_id}", delete_comment, needs="issues=write"),
     Route(
-        "POST", "/issues/comments/{comment_id}/reactions", react_to_comment, fields=("content",), needs="issues=write"
+        "POST",
+        "/issues/comments/{comment_id}/reactions",
+        react_to_comment,
+        fields=("content",),
+        needs="issues=write",
     ),
     Route("GET", "/issues/{issue_number}", get_issue),
     Route(
@@ -312,7 +325,9 @@ ROUTES = (
     ),
     Route("GET", "/issues/{issue_number}/events", issue_events, PAGED),
     Route("GET", "/issues/{issue_number}/timeline", timeline, PAGED),
-    Route("POST", "/issues/{issue_number}/reactions", react_to_issue, fields=("content",), needs="issues=write"),
+    Route(
+        "POST", "/issues/{issue_number}/reactions", react_to_issue, fields=("content",), needs="issues=write"
+    ),
     Route("GET", "/issues/{issue_number}/dependencies/blocked_by", blocked_by, PAGED),
     Route(
         "POST",
@@ -322,7 +337,10 @@ ROUTES = (
         needs="issues=write",
     ),
     Route(
-        "DELETE", "/issues/{issue_number}/dependencies/blocked_by/{issue_id}", remove_blocked_by, needs="issues=write"
+        "DELETE",
+        "/issues/{issue_number}/dependencies/blocked_by/{issue_id}",
+        remove_blocked_by,
+        needs="issues=write",
     ),
     Route("GET", "/issues/{issue_number}/dependencies/blocking", blocking, PAGED),
 )

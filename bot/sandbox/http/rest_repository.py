@@ -115,7 +115,9 @@ def create_review(call: Call) -> Reply:
     events = {"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED"}
     event = events.get(call.field("event", str))
     if event is None:
-        raise invalid("Validation Failed: the sandbox keeps no pending reviews; event is APPROVE, REQUEST_CHANGES or COMMENT")
+        raise invalid(
+            "Validation Failed: the sandbox keeps no pending reviews; event is APPROVE, REQUEST_CHANGES or COMMENT"
+        )
     pull = _pull(call)
     review = call.world.pulls.review(pull, event, call.field("body", str, ""), call.token)
     return Reply(call.render.review(pull, review))
@@ -160,10 +162,28 @@ ROUTES = (
         needs="pull_requests=write",
     ),
     Route("GET", "/pulls/{pull_number}", get_pull),
-    Route("PATCH", "/pulls/{pull_number}", update_pull, fields=("title", "body", "state"), needs="pull_requests=write"),
-    Route("PUT", "/pulls/{pull_number}/merge", merge_pull, fields=("sha", "merge_method"), needs="contents=write"),
+    Route(
+        "PATCH",
+        "/pulls/{pull_number}",
+        update_pull,
+        fields=("title", "body", "state"),
+        needs="pull_requests=write",
+    ),
+    Route(
+        "PUT",
+        "/pulls/{pull_number}/merge",
+        merge_pull,
+        fields=("sha", "merge_method"),
+        needs="contents=write",
+    ),
     Route("GET", "/pulls/{pull_number}/reviews", list_reviews, PAGED),
-    Route("POST", "/pulls/{pull_number}/reviews", create_review, fields=("event", "body"), needs="pull_requests=write"),
+    Route(
+        "POST",
+        "/pulls/{pull_number}/reviews",
+        create_review,
+        fields=("event", "body"),
+        needs="pull_requests=write",
+    ),
 )
 
 GLOBAL_ROUTES = (

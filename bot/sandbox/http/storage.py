@@ -31,7 +31,9 @@ class Storage:
 
     async def _hand_in(self, request: Request) -> Response:
         data = await request.body()
-        return await run_in_threadpool(self._guarded, request, lambda run: self._keep(request, run, data), True)
+        return await run_in_threadpool(
+            self._guarded, request, lambda run: self._keep(request, run, data), True
+        )
 
     def _keep(self, request: Request, run: WorldRun, data: bytes) -> Response:
         name = unquote(request.path_params["name"])

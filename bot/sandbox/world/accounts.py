@@ -10,7 +10,9 @@ from bot.sandbox.world.errors import ApiError, forbidden, not_found
 ROLES = ("none", "read", "triage", "write", "maintain", "admin")
 BOT = Account(41898282, "github-actions[bot]", is_bot=True)
 RUN_LEVELS = {"none": 0, "read": 1, "write": 2}
-EVERYTHING: Mapping[str, str] = dict.fromkeys(("actions", "checks", "contents", "issues", "pull-requests", "statuses"), "write")
+EVERYTHING: Mapping[str, str] = dict.fromkeys(
+    ("actions", "checks", "contents", "issues", "pull-requests", "statuses"), "write"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +68,16 @@ class Accounts:
         role = self.roles.get(login.lower(), "none")
         return "read" if role == "none" and login.lower() in self.by_login and not self.private else role
 
-    def mint(self, name: str, account: Account, kind: str, permissions: Mapping[str, str] | None, run: int = 0) -> Token:
+    def mint(
+        self, name: str, account: Account, kind: str, permissions: Mapping[str, str] | None, run: int = 0
+    ) -> Token:
         """The token of that name, made known if it is new."""
         if name not in self.named:
-            value = f"ghs_{hmac.digest(self.salt.encode(), name.encode(), 'sha256').hex()[:36]}" if self.salt else name
+            value = (
+                f"ghs_{hmac.digest(self.salt.encode(), name.encode(), 'sha256').hex()[:36]}"
+                if self.salt
+                else name
+            )
             token = Token(value, account, kind, None if permissions is None else dict(permissions), run)
             self.named[name] = self.tokens[value] = token
         return self.named[name]

@@ -3,7 +3,7 @@
 The world owns ids, inputs, names, groups and the recursion rule; an Engine runs the jobs and reports back.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -379,11 +379,6 @@ class Actions:
         }
         if conclusion not in ("action_required", "skipped"):
             self.heard(Happening("workflow_run", "completed", by, {"extra": extra}))
-
-
-def live(runs: Iterator[WorldRun]) -> tuple[WorldRun, ...]:
-    """Those that have not ended."""
-    return tuple(run for run in runs if not run.ended)
 
 
 def _plain_title(happening: Happening, workflow: Workflow) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from bot.model.issue import Account
 from bot.sandbox.world.git import Commit, MergeConflict
 
-
 # The server says by the environment which branch takes no pushes.
 _PROTECTION = """#!/bin/sh
 if [ -n "$CF_PROTECTED" ] && [ "$1" = "$CF_PROTECTED" ]; then
@@ -145,4 +144,9 @@ def _run(*command: str, extra: Mapping[str, str] | None = None) -> str:
 def _environment() -> dict[str, str]:
     """No configuration or repository of the user's leaks in."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    return kept | {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+    }

@@ -60,7 +60,10 @@ def evaluate(source: str, contexts: Contexts) -> Any:
 
 
 def truthy(value: Any) -> bool:
-    return not (value is None or value is False or value == "" or value == 0 or value != value)  # noqa: PLR0124 - NaN
+    """Objects and lists always are, even empty ones; so is every text but the empty one."""
+    if isinstance(value, Mapping | list):
+        return True
+    return bool(value) and not (isinstance(value, float) and math.isnan(value))
 
 
 def to_text(value: Any) -> str:

@@ -188,6 +188,8 @@ def legs(job: Mapping[str, Any], contexts: Mapping[str, Any]) -> Iterator[Mappin
     axes = {key: values for key, values in matrix.items() if key not in ("include", "exclude")}
     if "exclude" in matrix or ("include" in matrix and axes):
         raise Unsupported("include and exclude beside axes are the engine's business")
+    if axes and not all(axes.values()):
+        raise Unsupported("a matrix vector without values fails its job, which the engine will say")
     if "include" in matrix:
         yield from matrix["include"]
     else:
