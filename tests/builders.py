@@ -114,7 +114,10 @@ def an_attempt(number: int = 1, outcome: Outcome | None = None, **fields: Any) -
 def a_running(number: int = 1, attempt: int = 1, run: int = 900, **fields: Any) -> Task:
     """A task whose attempt is under way in this run (0: not known yet)."""
     changes = {
-        "attempts": (*fields.pop("earlier_attempts", ()), an_attempt(attempt, run=run, **fields.pop("live", {}))),
+        "attempts": (
+            *fields.pop("earlier_attempts", ()),
+            an_attempt(attempt, run=run, **fields.pop("live", {})),
+        ),
         "next_attempt": attempt + 1,
     } | fields.pop("record_fields", {})
     record = a_record(number, Status.IN_PROGRESS, **changes)
@@ -122,7 +125,9 @@ def a_running(number: int = 1, attempt: int = 1, run: int = 900, **fields: Any) 
     return a_task(number, Status.IN_PROGRESS, record=record, **fields)
 
 
-def a_run(id: int = 900, *keys: str, status: str = "in_progress", conclusion: str | None = None, **fields: Any) -> Run:
+def a_run(
+    id: int = 900, *keys: str, status: str = "in_progress", conclusion: str | None = None, **fields: Any
+) -> Run:
     """A worker run that carries these keys (default: the first attempt of task 1)."""
     title = f"cf worker {' '.join(keys or ('cf-1-1',))}"
     times = {"created_at": ago(minutes=19), "updated_at": ago(minutes=1)} | fields
@@ -160,7 +165,9 @@ def a_report(outcome: Outcome, key: str = "cf-1-1", **fields: Any) -> Report:
     return Report(key=key, outcome=outcome, **values)
 
 
-def a_comment(body: str, id: int = 1, by: Account = WRITER, issue: int = 1, at: datetime | None = None) -> Comment:
+def a_comment(
+    body: str, id: int = 1, by: Account = WRITER, issue: int = 1, at: datetime | None = None
+) -> Comment:
     when = at or ago(minutes=2)
     return Comment(id, f"IC_{id}", issue, by, body, when, when)
 
@@ -196,7 +203,9 @@ def decide(task: Task, **fields: Any) -> Decision:
     return next(decision for decision in decided if decision.task == task.number)
 
 
-def settle(ended: Outcome | None, *, config: Config | None = None, task: Task | None = None, **report: Any) -> Decision:
+def settle(
+    ended: Outcome | None, *, config: Config | None = None, task: Task | None = None, **report: Any
+) -> Decision:
     """The decision when the run of a running task ended with this report."""
     running = task or a_running()
     live = running.record.live

@@ -46,7 +46,7 @@ fragment Task on Issue {
     }
   }
   userContentEdits(first: 100) { nodes { editedAt editor { ...Who } } }
-  closedByPullRequestsReferences(first: 5, includeClosedPrs: true) {
+  closedByPullRequestsReferences(first: 3, includeClosedPrs: true) {
     nodes {
       number state isDraft merged mergeable headRefName headRefOid url
       author { ...Who }
@@ -60,10 +60,11 @@ EDGES = """
   blockedBy(first: 50) { nodes { number state stateReason(enableDuplicate: true) repository { nameWithOwner } } }
   issueDependenciesSummary { blockedBy }"""
 
-# Reviews cost a point per twenty issues, so only open issues are asked for them.
+# GitHub counts what a list could hold: reviews of three pull requests cost three points per hundred issues, so only open issues
+# are asked for them, and an own pull request that is not among the three is looked up by its number.
 _REVIEWED = """
 fragment Reviewed on Issue {
-  closedByPullRequestsReferences(first: 5, includeClosedPrs: true) {
+  closedByPullRequestsReferences(first: 3, includeClosedPrs: true) {
     nodes { latestOpinionatedReviews(first: 10, writersOnly: true) { nodes { state submittedAt } } }
   }
 }"""

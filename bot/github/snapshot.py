@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 _SIZES = (100, 50, 25, 10)
 # Lists of which there are seldom many: what each asks for on its first page, since every hundred asked for costs points.
-_FEW = {"own": 10, "closed": 50, "done": 50}
+_FEW = {"own": 10, "closed": 10, "done": 10}
 _NUMBERS = 50  # issues asked for by number in one document
 _OTHER_LABELS = ("dashboard", "batch", "pause", "shared-fix", "regression", "spec")
 _OPEN_ONLY = ("dashboard", "batch")

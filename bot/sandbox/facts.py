@@ -26,7 +26,10 @@ class PullFacts:
 
 @dataclass(frozen=True, slots=True)
 class TaskFacts:
-    """One issue. `status` is None where no status label stands; `runs` are the ids of the runs that carried its keys."""
+    """One issue. `status` is None where no status label stands; `runs` are the ids of the runs that carried its keys.
+
+    `told` is what the conductor said last, in one line.
+    """
 
     number: int
     title: str
@@ -39,6 +42,7 @@ class TaskFacts:
     closed_at: datetime | None
     pulls: tuple[PullFacts, ...] = ()
     runs: tuple[int, ...] = ()
+    told: str = ""
 
     @property
     def merged(self) -> bool:
@@ -120,7 +124,9 @@ def read_facts(world: World, tasks: tuple[int, ...], prefix: str) -> Facts:
     """All of it, at one moment."""
     with world.lock:
         runs = tuple(_run(run) for run in world.runs())
-        return Facts(world.now, tuple(_task(world, world.issue(number), runs, prefix) for number in tasks), runs)
+        return Facts(
+            world.now, tuple(_task(world, world.issue(number), runs, prefix) for number in tasks), runs
+        )
 
 
 def record_of(issue: IssueState) -> Record:
@@ -157,20 +163,35 @@ def _task(world: World, issue: IssueState, runs: tuple[RunFacts, ...], prefix: s
         closed_at=None if issue.is_open else issue.closed_at,
         pulls=tuple(_pull(world, pull) for pull in pulls.values()),
         runs=tuple(run.id for run in runs if run.workflow == WORKER and issue.number in run.tasks),
+        told=_told(issue),
     )
+
+
+def _told(issue: IssueState) -> str:
+    ours = [comment for comment in issue.comments if comment.author.id == BOT.id]
+    newest = max(ours, key=lambda comment: comment.updated_at, default=None)
+    return newest.body.split("\n", 1)[0].replace("**", "").replace("`", "") if newest else ""
 
 
 def _pull(world: World, pull: PullState) -> PullFacts:
     return PullFacts(
-        pull.number, pull.issue.is_open, pull.merged, pull.draft, bool(pull.issue.is_open and world.pulls.mergeable(pull))
+        pull.number,
+        pull.issue.is_open,
+        pull.merged,
+        pull.draft,
+        bool(pull.issue.is_open and world.pulls.mergeable(pull)),
     )
 
 
 def _run(run: WorldRun) -> RunFacts:
     tasks = tuple(dict.fromkeys(key.task for key in keys_in(run.title))) if run.workflow == WORKER else ()
     jobs = tuple((job.name, job.status, job.conclusion) for job in run.jobs.values())
-    return RunFacts(run.id, run.workflow, run.event, run.title, run.status, run.conclusion, tasks, jobs, run.problem)
+    return RunFacts(
+        run.id, run.workflow, run.event, run.title, run.status, run.conclusion, tasks, jobs, run.problem
+    )
 
 
 def _comment(state: CommentState) -> Comment:
-    return Comment(state.id, state.node_id, state.issue, state.author, state.body, state.created_at, state.updated_at)
+    return Comment(
+        state.id, state.node_id, state.issue, state.author, state.body, state.created_at, state.updated_at
+    )

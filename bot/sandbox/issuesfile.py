@@ -1,14 +1,14 @@
 """The issue list of `cf sandbox --issues FILE.yml`: what is opened, what waits for what, and what the scripted maintainer does.
 
-    - title: Add a login page
-      id: login                # optional, to be named in needs
-      body: Where the name and the password go.
-      labels: [area:web]       # without a status label, `cf:ready` is added once all issues are open
-    - title: Send a welcome mail
-      needs: [login, 3]        # ids, or places in this file; written into the body as `Depends on #1, #3`
-      blocked_by: [1]          # the same as a native edge
-      answer: Use SMTP.        # what the maintainer replies if the agent asks
-      close_after: 10s         # closed as not planned, so long after its agent began
+- title: Add a login page
+id: login                # optional, to be named in needs
+body: Where the name and the password go.
+labels: [area:web]       # without a status label, `cf:ready` is added once all issues are open
+- title: Send a welcome mail
+needs: [login, 3]        # ids, or places in this file; written into the body as `Depends on #1, #3`
+blocked_by: [1]          # the same as a native edge
+answer: Use SMTP.        # what the maintainer replies if the agent asks
+close_after: 10s         # closed as not planned, so long after its agent began
 """
 
 from collections.abc import Callable, Mapping
@@ -59,13 +59,23 @@ def read_issues(text: str, file: str) -> tuple[IssuePlan, ...]:
         document.fail("must be a list with at least one issue, such as `- title: Add a login page`")
     if len(document.raw) > _MOST:
         raise UsageError(f"{file}: must hold at most {_MOST} issues, found {len(document.raw)}")
-    entries = list(document.entries())
+    entries = _entries(document)
     drafts = [_draft(entry) for entry in entries]
     places = _places(drafts, entries)
     return tuple(
         replace(draft, needs=_named("needs", entry, places), blocked_by=_named("blocked_by", entry, places))
         for draft, entry in zip(drafts, entries, strict=True)
     )
+
+
+def _entries(document: Value) -> list[Value]:
+    """The list's entries, called as people count them: `issue 1` is the first."""
+    lines = {(_name(path[0]), *path[1:]): line for path, line in document.lines.items() if path}
+    return [Value(raw, document.file, (_name(index),), lines) for index, raw in enumerate(document.raw)]
+
+
+def _name(index: str | int) -> str:
+    return f"issue {int(index) + 1}"
 
 
 def _draft(entry: Value) -> IssuePlan:
@@ -130,12 +140,12 @@ _FIELDS: Mapping[str, Callable[[Value], object]] = {
 def _places(drafts: list[IssuePlan], entries: list[Value]) -> Mapping[str, int]:
     places: dict[str, int] = {}
     for place, (draft, entry) in enumerate(zip(drafts, entries, strict=True), start=1):
-        if not draft.id:
-            continue
         if draft.id in places:
             value = _child(entry, "id")
-            raise UsageError(f"{value.file}, line {value.line}: {value.name}: {draft.id!r} is the id of issue {places[draft.id]} already")
-        places[draft.id] = place
+            assert value is not None
+            value.fail(f"must be an id of its own: issue {places[draft.id]} has it already")
+        if draft.id:
+            places[draft.id] = place
     return {**{str(place): place for place in range(1, len(drafts) + 1)}, **places}
 
 

@@ -45,9 +45,10 @@ def from_folder(source: Path, place: Path, scratch: Path) -> Prepared:
     copytree(source, scratch, ignore=ignore_patterns("__pycache__"))
     _git(scratch, "init", "--quiet", "--initial-branch", "main")
     _git(scratch, "remote", "add", "origin", str(place))
+    config = read_config((scratch / CONFIG_PATH).read_text(encoding="utf-8"))
     _install(scratch)
     _commit(scratch, "The shop, and what conducts its agents", "main")
-    return Prepared(git, read_config((scratch / CONFIG_PATH).read_text(encoding="utf-8")))
+    return Prepared(git, config)
 
 
 def from_repository(source: Path, place: Path, scratch: Path, wishes: Wishes) -> Prepared:
@@ -60,9 +61,8 @@ def from_repository(source: Path, place: Path, scratch: Path, wishes: Wishes) ->
     git = BareGit.create(place, branch)
     _git(source, "push", "--quiet", "--no-verify", str(place), f"{head}:refs/heads/{branch}")
     _git(place, "clone", "--quiet", str(place), str(scratch))
-    foreign = tuple(sorted(
-        path.name for path in (scratch / _FOLDER).glob("*.y*ml") if path.name not in WORKFLOWS
-    ))
+    installed = sorted(path.name for path in (scratch / _FOLDER).glob("*.y*ml"))
+    foreign = tuple(name for name in installed if name not in WORKFLOWS)
     text = _configuration(scratch / CONFIG_PATH, wishes)
     config = read_config(text)
     _check_systems(config)
@@ -109,8 +109,8 @@ def _check_systems(config: Config) -> None:
     for name in [*named, *(system for gate in config.gates for system in gate.os)]:
         if name not in SYSTEMS:
             raise UsageError(
-                f"{CONFIG_PATH}: the runner label {name!r} is no system of the sandbox, which has {', '.join(SYSTEMS)}; give the gates"
-                " with --gate NAME=COMMAND, or change `runner`"
+                f"{CONFIG_PATH}: the sandbox has no system {name!r}, only {', '.join(SYSTEMS)};"
+                " give gates with --gate NAME=COMMAND, or change `runner`"
             )
 
 
@@ -159,5 +159,11 @@ def _call(folder: Path, arguments: Sequence[str]) -> "subprocess.CompletedProces
         "LC_ALL": "C",
     }
     return subprocess.run(
-        ["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        ["git", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
     )

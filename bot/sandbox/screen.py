@@ -3,7 +3,7 @@
 import sys
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Protocol, TextIO
+from typing import Protocol, Self, TextIO
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -32,7 +32,7 @@ class Screen(Protocol):
 
     def show(self, facts: Facts) -> None: ...
 
-    def __enter__(self) -> "Screen": ...
+    def __enter__(self) -> Self: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -47,7 +47,9 @@ def screen(began: datetime, now: "Clock", to: TextIO | None = None) -> Screen:
 
 def console_for(to: TextIO) -> Console:
     """A terminal's own width; a fixed one for files and pipes."""
-    return Console(file=to, width=None if to.isatty() else _PLAIN_WIDTH, highlight=False, emoji=False, markup=False)
+    return Console(
+        file=to, width=None if to.isatty() else _PLAIN_WIDTH, highlight=False, emoji=False, markup=False
+    )
 
 
 class Clock(Protocol):
@@ -67,7 +69,7 @@ class PlainScreen:
     def show(self, facts: Facts) -> None:
         """Lines say enough."""
 
-    def __enter__(self) -> Screen:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -93,7 +95,7 @@ class LiveScreen(PlainScreen):
         self._facts = facts
         self._refresh()
 
-    def __enter__(self) -> Screen:
+    def __enter__(self) -> Self:
         self._live.start()
         return self
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from bot.sandbox.facts import WORKER, Facts, RunFacts, TaskFacts
 
-_GOOD = ("success", "skipped", "neutral", None)
+# How a conductor's run may end without anybody being told: waiting ones are replaced by newer ones all the time.
+_UNTOLD = ("success", "skipped", "cancelled")
 
 
 def changes(before: Facts | None, after: Facts) -> Iterator[str]:
@@ -27,7 +28,8 @@ def _run_changes(before: RunFacts | None, after: RunFacts) -> Iterator[str]:
         for name, status, conclusion in after.jobs:
             if status == "completed" and known.get(name) is None and conclusion not in ("skipped", None):
                 yield f"run {after.id}: {name}: {conclusion}"
-    if after.ended and (before is None or not before.ended) and (after.workflow == WORKER or after.conclusion not in (*_GOOD, "cancelled")):
+    told = after.workflow == WORKER or after.conclusion not in _UNTOLD
+    if told and after.ended and (before is None or not before.ended):
         yield f"run {after.id} ended: {after.conclusion}" + (f" ({after.problem})" if after.problem else "")
 
 
@@ -38,7 +40,7 @@ def _task_changes(before: TaskFacts | None, after: TaskFacts) -> Iterator[str]:
             yield f"#{after.number} pull request #{pull.number} is open"
     was = before.word if before else "open"
     if was != after.word:
-        yield f"#{after.number} {was} → {after.word}{_why(after)}"
+        yield f"#{after.number} {was} → {after.word}{_why(after) if was == 'in-progress' else ''}"
 
 
 def _why(task: TaskFacts) -> str:

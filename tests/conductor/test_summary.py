@@ -1,5 +1,7 @@
 """What a tick tells: nothing in it is anything but text."""
 
+import contextlib
+import io
 import re
 
 import pytest
@@ -18,7 +20,26 @@ from bot.model.status import Status
 from tests.builders import NOW, a_record, a_run, a_running, a_snapshot, a_task, a_tick, an_attempt, an_issue
 
 HOSTILE = st.lists(
-    st.sampled_from(["|", "\n", "\r", "::error::x", "```", "mermaid", "<!--", "-->", "@wendy", "<img src=x>", "]", '"', "\\", "x", "%0A", "\u2028"]),
+    st.sampled_from(
+        [
+            "|",
+            "\n",
+            "\r",
+            "::error::x",
+            "```",
+            "mermaid",
+            "<!--",
+            "-->",
+            "@wendy",
+            "<img src=x>",
+            "]",
+            '"',
+            "\\",
+            "x",
+            "%0A",
+            "\u2028",
+        ]
+    ),
     max_size=10,
 ).map("".join)
 TABLES = MarkdownIt("commonmark").enable("table")
@@ -55,9 +76,6 @@ def test_every_output_is_one_line_whatever_a_configuration_says(words):
 
 @given(HOSTILE)
 def test_no_line_of_the_log_is_a_workflow_command(words):
-    import contextlib
-    import io
-
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         _tell(told(words, f"\n{words}", standstill=words), {})
@@ -76,7 +94,9 @@ def many():
         a_task(2, needs=(1,)),
         a_running(3, run=903),
         a_task(4, Status.BLOCKED),
-        a_task(5, Status.FAILED, record=a_record(5, Status.FAILED, attempts=(an_attempt(1, Outcome.FAILED),))),
+        a_task(
+            5, Status.FAILED, record=a_record(5, Status.FAILED, attempts=(an_attempt(1, Outcome.FAILED),))
+        ),
         a_task(6, Status.BACKLOG),
         a_task(7, Status.DONE),
         runs=(a_run(903, "cf-3-1"),),
@@ -122,7 +142,9 @@ def test_the_summary_names_cycles_pull_requests_skips_and_when_it_goes_on():
 
 
 def test_the_graph_draws_needs_between_tracked_tasks():
-    drawing = mermaid(a_tick(a_snapshot(a_task(1, title='x"] --> evil'), a_task(2, needs=(1, 99)), a_task(3))))
+    drawing = mermaid(
+        a_tick(a_snapshot(a_task(1, title='x"] --> evil'), a_task(2, needs=(1, 99)), a_task(3)))
+    )
     assert drawing.splitlines() == [
         "```mermaid",
         "graph LR",

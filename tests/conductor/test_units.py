@@ -7,6 +7,7 @@ import pytest
 
 from bot.conductor.units import MODEL_SECRET, into_runs, unit_of
 from bot.model.config import Config, EngineConfig
+from bot.model.status import Status
 from bot.model.unit import Gate, Kind
 from tests.builders import BOT, a_record, a_snapshot, a_task, decide
 
@@ -14,8 +15,6 @@ CONFIG = Config(blob="c" * 40, gates=(Gate("tests", "make test", os=("a", "b")),
 
 
 def unit(config=CONFIG, **record):
-    from bot.model.status import Status
-
     task = a_task(12, record=a_record(12, Status.READY, **record))
     snapshot = a_snapshot(task, config=config)
     return unit_of(decide(task, config=config), 501, snapshot)
@@ -24,7 +23,12 @@ def unit(config=CONFIG, **record):
 def test_a_unit_holds_numbers_keys_and_configuration():
     made = unit(earlier="900/cf-12-1", next_attempt=2)
     assert (made.kind, made.tasks, made.keys, made.comments) == (Kind.CODE, (12,), ("cf-12-2",), (501,))
-    assert (made.accounts, made.config_blob, made.engine, made.secret) == ((BOT.id,), "c" * 40, "command", MODEL_SECRET)
+    assert (made.accounts, made.config_blob, made.engine, made.secret) == (
+        (BOT.id,),
+        "c" * 40,
+        "command",
+        MODEL_SECRET,
+    )
     assert (made.earlier, made.runner) == ("900/cf-12-1", ("small",))
     assert [(leg.os, leg.gates) for leg in made.verify] == [("a", ("tests",)), ("b", ("tests",))]
 
@@ -44,7 +48,9 @@ def test_the_timeout_is_in_whole_minutes_rounded_up(seconds, minutes):
     assert unit(replace(CONFIG, timeout=timedelta(seconds=seconds))).timeout_minutes == minutes
 
 
-@pytest.mark.parametrize(("count", "per_run", "sizes"), [(0, 1, []), (3, 1, [1, 1, 1]), (5, 2, [2, 2, 1]), (2, 85, [2])])
+@pytest.mark.parametrize(
+    ("count", "per_run", "sizes"), [(0, 1, []), (3, 1, [1, 1, 1]), (5, 2, [2, 2, 1]), (2, 85, [2])]
+)
 def test_units_share_runs_in_order(count, per_run, sizes):
     units = [replace(unit(), tasks=(number,)) for number in range(count)]
     groups = list(into_runs(units, per_run))

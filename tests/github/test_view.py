@@ -39,9 +39,9 @@ def test_the_client_is_the_port():
 
 
 def test_a_hundred_tracked_issues_cost_one_request(router):
-    open_ones = [issue(n) for n in range(1, 71)]
-    closed = [issue(n, ["cf:failed"], "CLOSED") for n in range(71, 91)]
-    done = [issue(n, ["cf:done"], "CLOSED") for n in range(91, 101)]
+    open_ones = [issue(n) for n in range(1, 82)]
+    closed = [issue(n, ["cf:failed"], "CLOSED") for n in range(82, 92)]
+    done = [issue(n, ["cf:done"], "CLOSED") for n in range(92, 101)]
     fake = hub(router, *open_ones, *closed, *done, issue(500, ["bug"]))
     with client() as github:
         assert numbers(github.view("cf", None)) == list(range(1, 101))

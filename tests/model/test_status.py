@@ -39,11 +39,18 @@ def test_from_merged_the_message_says_that_it_is_terminal():
 
 @pytest.mark.parametrize("status", Status)
 def test_a_name_is_read_in_any_case_with_dash_or_underscore(status):
-    for text in (status.value, status.value.upper(), status.value.replace("-", "_").title(), f" {status.value}\n"):
+    for text in (
+        status.value,
+        status.value.upper(),
+        status.value.replace("-", "_").title(),
+        f" {status.value}\n",
+    ):
         assert parse_status(text) is status
 
 
-@pytest.mark.parametrize("text", ["", " ", "waiting", "in progress", "inprogress", "ready!", "ready done", "cf:ready"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "waiting", "in progress", "inprogress", "ready!", "ready done", "cf:ready"]
+)
 def test_another_name_is_refused_with_the_valid_ones(text):
     with pytest.raises(UsageError) as caught:
         parse_status(text)

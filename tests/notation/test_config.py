@@ -32,14 +32,29 @@ def refusal(text):
 KEYS = [
     ("prefix", "cf", "prefix: {}", {"bot": "bot", "A-b_9": "A-b_9", "x" * 20: "x" * 20}),
     ("engine", "command", "engine: {}", {"command": "command"}),
-    ("engines", {}, "engines: {}", {"{command: {args: x}}": {"command": EngineConfig("x")}, "{}": {}, "null": {}}),
-    ("runner", ("ubuntu-latest",), "runner: {}", {"[self-hosted, x64]": ("self-hosted", "x64"), "big": ("big",)}),
+    (
+        "engines",
+        {},
+        "engines: {}",
+        {"{command: {args: x}}": {"command": EngineConfig("x")}, "{}": {}, "null": {}},
+    ),
+    (
+        "runner",
+        ("ubuntu-latest",),
+        "runner: {}",
+        {"[self-hosted, x64]": ("self-hosted", "x64"), "big": ("big",)},
+    ),
     ("setup", (), "setup: {}", {"[a, b]": ("a", "b"), "make deps": ("make deps",), "[]": ()}),
     ("gates", (), "gates: {}", {"[{name: t, run: r}]": (Gate("t", "r"),), "[]": (), "null": ()}),
     ("corrections", 5, "corrections: {}", {"0": 0, "20": 20}),
     ("timeout", 60 * M, "timeout: {}", {"1s": S, "350m": 350 * M, "1h30m": 90 * M}),
     ("max_parallel", 4, "max_parallel: {}", {"0": 0, "256": 256}),
-    ("max_parallel_by_label", {}, "max_parallel_by_label: {}", {"{gpu: 1, 'area:db': 0}": {"gpu": 1, "area:db": 0}}),
+    (
+        "max_parallel_by_label",
+        {},
+        "max_parallel_by_label: {}",
+        {"{gpu: 1, 'area:db': 0}": {"gpu": 1, "area:db": 0}},
+    ),
     ("total", 10, "limits: {{total: {}}}", {"0": 0, "256": 256}),
     ("dispatch.units_per_run", 1, "dispatch: {{units_per_run: {}}}", {"1": 1, "85": 85}),
     ("dispatch.launch_grace", 5 * M, "dispatch: {{launch_grace: {}}}", {"1m": M, "24h": 24 * H}),
@@ -53,7 +68,12 @@ KEYS = [
         "dependencies: {{keywords: {}}}",
         {"[after]": ("after",), "after": ("after",)},
     ),
-    ("dependencies.native", True, "dependencies: {{native: {}}}", {"false": False, "off": False, "true": True}),
+    (
+        "dependencies.native",
+        True,
+        "dependencies: {{native: {}}}",
+        {"false": False, "off": False, "true": True},
+    ),
     ("dependencies.satisfied_by", "closed", "dependencies: {{satisfied_by: {}}}", {"closed": "closed"}),
     ("retry.max_attempts", 3, "retry: {{max_attempts: {}}}", {"1": 1, "100": 100}),
     ("retry.backoff", 30 * S, "retry: {{backoff: {}}}", {"0": 0 * S, "1h": H}),
@@ -132,7 +152,9 @@ def test_every_field_of_the_configuration_is_in_that_table():
         assert named == {field.name for field in fields(getattr(Config(), section))}
 
 
-@pytest.mark.parametrize(("written", "value"), [(written, value) for written, values in BAD for value in values])
+@pytest.mark.parametrize(
+    ("written", "value"), [(written, value) for written, values in BAD for value in values]
+)
 def test_a_bad_value_is_refused_with_file_line_and_key(written, value):
     message = refusal(f"# a comment\n\n{written.format(value)}\n")
 
@@ -150,8 +172,14 @@ def test_one_bad_value_leaves_no_half_read_configuration():
     ("text", "words"),
     [
         ("corrections: 21", "line 1: corrections: must be a whole number from 0 to 20, found 21"),
-        ("retry:\n  backoff: 2h", "line 2: retry.backoff: must be a duration like 30s, 10m or 2h, from 0s to 60m, found '2h'"),
-        ("gates:\n- name: a\n  run: x\n- name: b\n  run: 5", "line 5: gates[1].run: must be a text that is not empty, found 5"),
+        (
+            "retry:\n  backoff: 2h",
+            "line 2: retry.backoff: must be a duration like 30s, 10m or 2h, from 0s to 60m, found '2h'",
+        ),
+        (
+            "gates:\n- name: a\n  run: x\n- name: b\n  run: 5",
+            "line 5: gates[1].run: must be a text that is not empty, found 5",
+        ),
         ("gates: [{name: a, run: x}, {name: a, run: y}]", "'a' stands twice"),
         ("gates: [{name: a}]", "gates[0]: must have the key 'run'"),
         ("order: fast", "must be one of critical-path, score, found 'fast'"),
@@ -186,7 +214,9 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(text, near):
     " blockers shared_fixes hooks webhook dashboard unit testing".split(),
 )
 def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):
-    assert f"line 2: '{key}' has no effect yet in this version; remove it" in refusal(f"order: score\n{key}: {{}}")
+    assert f"line 2: '{key}' has no effect yet in this version; remove it" in refusal(
+        f"order: score\n{key}: {{}}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -233,11 +263,14 @@ def test_a_gate_may_say_everything():
 
 def test_an_engine_may_say_everything():
     text = "engines: {command: {args: python agent.py, env: {DEBUG: '1'}, runner: [big], model: m}}"
-    assert read_config(text).engines == {"command": EngineConfig("python agent.py", {"DEBUG": "1"}, ("big",), "m")}
+    assert read_config(text).engines == {
+        "command": EngineConfig("python agent.py", {"DEBUG": "1"}, ("big",), "m")
+    }
 
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "\n".join(
-    f"{one}: &{one} [{','.join([f'*{before}'] * 10)}]" for before, one in zip("abcdefgh", "bcdefghi", strict=True)
+    f"{one}: &{one} [{','.join([f'*{before}'] * 10)}]"
+    for before, one in zip("abcdefgh", "bcdefghi", strict=True)
 )
 
 
@@ -274,7 +307,33 @@ def test_aliases_that_stay_small_are_fine():
     assert [gate.os for gate in read_config(text).gates] == [("u", "w"), ("u", "w")]
 
 
-@given(st.text(max_size=60) | st.lists(st.sampled_from(["gates", ":", " ", "\n", "[", "{", "}", "]", "- ", "&a ", "*a", "!!int ", "1", "'", '"', "name", "off"]), max_size=20).map("".join))
+@given(
+    st.text(max_size=60)
+    | st.lists(
+        st.sampled_from(
+            [
+                "gates",
+                ":",
+                " ",
+                "\n",
+                "[",
+                "{",
+                "}",
+                "]",
+                "- ",
+                "&a ",
+                "*a",
+                "!!int ",
+                "1",
+                "'",
+                '"',
+                "name",
+                "off",
+            ]
+        ),
+        max_size=20,
+    ).map("".join)
+)
 @example("\ud800")
 @example("? ")
 @example("%YAML 9")

@@ -17,7 +17,9 @@ from bot.notation.reports import read_report, report_name, work_name, write_repo
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=80)
 HOSTILE = st.lists(
-    st.sampled_from(["<!--", "-->", "--", "-", "<", ">", "@me", "\n", "\\", '"', "cf:record 1 {", "} -->", "x", "\u2028"]),
+    st.sampled_from(
+        ["<!--", "-->", "--", "-", "<", ">", "@me", "\n", "\\", '"', "cf:record 1 {", "} -->", "x", "\u2028"]
+    ),
     max_size=12,
 ).map("".join)
 
@@ -43,7 +45,11 @@ def test_defused_text_forms_no_marker_and_hides_nothing(before, after):
 
 def test_the_last_marker_of_a_name_counts_and_others_do_not():
     text = "\n".join(
-        [write_marker("record", '{"task":1}'), write_marker("notice", '{"task":3}'), write_marker("record", '{"task":2}')]
+        [
+            write_marker("record", '{"task":1}'),
+            write_marker("notice", '{"task":3}'),
+            write_marker("record", '{"task":2}'),
+        ]
     )
     assert read_marker("record", text) == '{"task":2}'
     assert read_marker("state", text) is None
@@ -74,7 +80,21 @@ def test_a_key_is_read_back_as_written(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "cf-0-1", "cf-1-0", "cf-01-1", "cf-1", "cf-1-1-1", "CF-1-1", "cf-1-1\n", " cf-1-1", "cf-١-1", "cf--1-1", "xcf-1-1", "cf-12345678901-1"],
+    [
+        "",
+        "cf-0-1",
+        "cf-1-0",
+        "cf-01-1",
+        "cf-1",
+        "cf-1-1-1",
+        "CF-1-1",
+        "cf-1-1\n",
+        " cf-1-1",
+        "cf-١-1",
+        "cf--1-1",
+        "xcf-1-1",
+        "cf-12345678901-1",
+    ],
 )
 def test_anything_else_is_no_key(text):
     assert read_key(text) is None

@@ -17,7 +17,18 @@ from bot.notation.comments import notice_comment, read_fingerprint, status_comme
 from bot.notation.marker import read_marker, write_marker
 from bot.notation.records import bounded, read_record, write_record
 from bot.notation.state import State, read_state, write_state
-from tests.builders import BOT, NOW, OTHER_BOT, STRANGER, WRITER, a_comment, a_record, ago, an_attempt, an_issue
+from tests.builders import (
+    BOT,
+    NOW,
+    OTHER_BOT,
+    STRANGER,
+    WRITER,
+    a_comment,
+    a_record,
+    ago,
+    an_attempt,
+    an_issue,
+)
 
 OURS = {BOT.id}
 COMMENT_MOST = 60_000
@@ -86,7 +97,10 @@ def test_a_record_of_a_newer_version_is_read_as_far_as_it_is_known():
     assert read(body) == Record(1, strikes=2)
 
 
-@pytest.mark.parametrize("payload", ['{"task":"one"}', "{}", '{"task":1,"status":"waiting"}', '{"task":1,"strikes":null}', "{task}"])
+@pytest.mark.parametrize(
+    "payload",
+    ['{"task":"one"}', "{}", '{"task":1,"status":"waiting"}', '{"task":1,"strikes":null}', "{task}"],
+)
 def test_a_record_that_cannot_be_read_is_said_not_guessed(payload):
     with pytest.raises(Unreadable):
         read(write_marker("record", payload))
@@ -95,7 +109,9 @@ def test_a_record_that_cannot_be_read_is_said_not_guessed(payload):
 @pytest.mark.parametrize("char", ["x", "<", "@", "-", "\n", "\u0001", "\U0001f600", '"'])
 def test_a_record_of_five_hundred_attempts_and_long_words_fits_a_comment(char):
     text = char * 65_000
-    attempts = tuple(an_attempt(n, Outcome.FAILED, reason=text, cancelled_for=text, run=10**11 + n) for n in range(1, 501))
+    attempts = tuple(
+        an_attempt(n, Outcome.FAILED, reason=text, cancelled_for=text, run=10**11 + n) for n in range(1, 501)
+    )
     record = replace(
         FULL,
         attempts=attempts,
@@ -118,7 +134,9 @@ def test_a_record_of_five_hundred_attempts_and_long_words_fits_a_comment(char):
 
 
 def test_what_fits_is_not_cut():
-    record = replace(FULL, attempts=tuple(an_attempt(n, Outcome.FAILED, reason="r" * 300) for n in range(1, 21)))
+    record = replace(
+        FULL, attempts=tuple(an_attempt(n, Outcome.FAILED, reason="r" * 300) for n in range(1, 21))
+    )
     assert bounded(record) == record
     assert read(write_record(record)) == record
 

@@ -40,7 +40,14 @@ def test_an_entry_holds_every_field_and_what_expressions_cannot_work_out():
 
 @pytest.mark.parametrize(
     "change",
-    [{"tasks": []}, {"keys": ["cf-12-1"]}, {"comments": []}, {"kind": "dance"}, {"tasks": ["12", "13"]}, {"runner": None}],
+    [
+        {"tasks": []},
+        {"keys": ["cf-12-1"]},
+        {"comments": []},
+        {"kind": "dance"},
+        {"tasks": ["12", "13"]},
+        {"runner": None},
+    ],
 )
 def test_a_unit_that_does_not_fit_together_is_unreadable(change):
     (entry,) = json.loads(write_units([UNIT]))

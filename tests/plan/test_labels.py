@@ -7,7 +7,20 @@ import pytest
 from bot.model.issue import EventKind
 from bot.model.status import PRECEDENCE, Status
 from bot.plan.labels import meant_status, statuses_of
-from tests.builders import BOT, OTHER_BOT, STRANGER, a_record, a_running, a_snapshot, a_task, ago, an_attempt, happened, labelled, unlabelled
+from tests.builders import (
+    BOT,
+    OTHER_BOT,
+    STRANGER,
+    a_record,
+    a_running,
+    a_snapshot,
+    a_task,
+    ago,
+    an_attempt,
+    happened,
+    labelled,
+    unlabelled,
+)
 
 SINCE = ago(minutes=30)  # when `a_record` says that the status was written
 
@@ -91,5 +104,10 @@ def test_who_removed_the_label_is_known_if_a_person_did():
     record = a_record(1, Status.READY)
     removed = unlabelled("cf:ready", at=ago(minutes=1))
     assert meant(record=record, events=(removed,)).move == removed
-    for other in (unlabelled("cf:ready", BOT, ago(minutes=1)), unlabelled("cf:ready", OTHER_BOT, ago(minutes=1)), unlabelled("cf:ready", at=ago(minutes=31)), unlabelled("bug", at=ago(minutes=1))):
+    for other in (
+        unlabelled("cf:ready", BOT, ago(minutes=1)),
+        unlabelled("cf:ready", OTHER_BOT, ago(minutes=1)),
+        unlabelled("cf:ready", at=ago(minutes=31)),
+        unlabelled("bug", at=ago(minutes=1)),
+    ):
         assert meant(record=record, events=(other,)).move is None

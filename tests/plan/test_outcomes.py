@@ -73,7 +73,10 @@ def test_every_outcome_is_in_that_table():
 
 def test_the_last_strike_fails_the_task_with_its_evidence():
     task = a_running(attempt=2, record_fields={"strikes": 1})
-    gates = (GateResult("tests", GateStatus.FAILED, 1.0, "1 failed ```"), GateResult("lint", GateStatus.PASSED))
+    gates = (
+        GateResult("tests", GateStatus.FAILED, 1.0, "1 failed ```"),
+        GateResult("lint", GateStatus.PASSED),
+    )
     decision = settle(Outcome.FAILED, task=task, config=HOURLY, reason="2 tests failed", gates=gates)
 
     assert decision.status is Status.FAILED
@@ -106,11 +109,16 @@ def test_three_interruptions_in_a_row_ask_a_person():
 def test_only_interruptions_in_a_row_count():
     failed = settle(Outcome.FAILED, task=a_running(record_fields={"interruptions": 2}))
     assert failed.record.interruptions == 0
-    assert settle(Outcome.NO_CHANGES, task=a_running(record_fields={"interruptions": 2})).record.interruptions == 0
+    assert (
+        settle(Outcome.NO_CHANGES, task=a_running(record_fields={"interruptions": 2})).record.interruptions
+        == 0
+    )
 
 
 def test_a_pass_clears_strikes_and_keeps_work_and_pull_request():
-    decision = settle(Outcome.PASSED, task=a_running(record_fields={"strikes": 2, "interruptions": 1}), minutes=4.5)
+    decision = settle(
+        Outcome.PASSED, task=a_running(record_fields={"strikes": 2, "interruptions": 1}), minutes=4.5
+    )
     record = decision.record
 
     assert (record.strikes, record.interruptions, record.pull, record.head) == (0, 0, 70, "b" * 40)
@@ -139,7 +147,9 @@ def test_hostile_words_stay_quoted_in_every_notice():
             continue
         task = a_running(record_fields={"strikes": 2, "interruptions": 2})
         question = Question(hostile, (hostile, "B"), hostile)
-        words = words_of(settle(outcome, task=task, reason=hostile, message=hostile, gates=gates, question=question))
+        words = words_of(
+            settle(outcome, task=task, reason=hostile, message=hostile, gates=gates, question=question)
+        )
         asked = words.replace("@wendy: the agent cannot go on", "")
         assert "@wendy" not in asked, outcome
         assert "<!--" not in words, outcome
@@ -157,7 +167,14 @@ def test_a_question_is_one_comment_with_options_and_how_to_answer():
     assert notice.question
     assert decision.record.blocker is not None
     assert (decision.record.blocker.question, decision.record.blocker.asked_at) == (question, NOW)
-    for words in ("@wendy", "> Which database?", "- **A** SQLite", "- **B** PostgreSQL", "> read the docs", "a letter"):
+    for words in (
+        "@wendy",
+        "> Which database?",
+        "- **A** SQLite",
+        "- **B** PostgreSQL",
+        "> read the docs",
+        "a letter",
+    ):
         assert words in notice.text
 
 
@@ -170,13 +187,19 @@ def test_blocked_without_a_question_still_asks_something():
 def test_a_refused_pull_request_keeps_the_work():
     decision = settle(Outcome.HELD, reason="AGENTS.md is protected", head="c" * 40)
     assert decision.reason == "cf-1-1 is held: AGENTS.md is protected"
-    assert (decision.record.head, decision.record.earlier, decision.record.pull) == ("c" * 40, "900/cf-1-1", 0)
+    assert (decision.record.head, decision.record.earlier, decision.record.pull) == (
+        "c" * 40,
+        "900/cf-1-1",
+        0,
+    )
 
 
 # back-off
 
 
-@pytest.mark.parametrize(("strikes", "seconds"), [(1, 30), (2, 60), (3, 120), (7, 1920), (8, 3600), (100, 3600)])
+@pytest.mark.parametrize(
+    ("strikes", "seconds"), [(1, 30), (2, 60), (3, 120), (7, 1920), (8, 3600), (100, 3600)]
+)
 def test_back_off_doubles_to_its_limit_with_at_most_a_tenth_of_jitter(strikes, seconds):
     for number in range(1, 30):
         span = backoff(Config(), strikes, Key(1, number)).total_seconds()
@@ -195,7 +218,9 @@ def test_no_back_off_is_none():
 
 def without(run="failure", **conclusions):
     return decide(
-        a_running(), runs=(a_run(conclusion=run),), jobs={900: jobs(**conclusions)} if conclusions else {900: ()}
+        a_running(),
+        runs=(a_run(conclusion=run),),
+        jobs={900: jobs(**conclusions)} if conclusions else {900: ()},
     )
 
 
@@ -203,7 +228,11 @@ def without(run="failure", **conclusions):
     ("run", "conclusions", "outcome"),
     [
         ("cancelled", {"agent": "timed_out"}, Outcome.TIMEOUT),
-        ("cancelled", {"agent": "cancelled", "verify": "cancelled", "publish": "cancelled"}, Outcome.CANCELLED),
+        (
+            "cancelled",
+            {"agent": "cancelled", "verify": "cancelled", "publish": "cancelled"},
+            Outcome.CANCELLED,
+        ),
         ("cancelled", {}, Outcome.CANCELLED),
         ("failure", {"agent": "failure", "verify": "skipped", "publish": "failure"}, Outcome.INFRA),
         ("failure", {}, Outcome.INFRA),
@@ -228,7 +257,12 @@ def test_an_ended_run_without_a_report_is_judged_by_its_jobs(run, conclusions, o
 
 
 def test_of_several_verify_jobs_one_failure_decides():
-    legs = (*jobs(agent="success"), a_job("#1 / verify (a)"), a_job("#1 / verify (b)", "failure"), a_job("#1 / verify (c)", "cancelled"))
+    legs = (
+        *jobs(agent="success"),
+        a_job("#1 / verify (a)"),
+        a_job("#1 / verify (b)", "failure"),
+        a_job("#1 / verify (c)", "cancelled"),
+    )
     decision = decide(a_running(), runs=(a_run(conclusion="failure"),), jobs={900: legs})
     assert decision.record.attempts[-1].outcome is Outcome.FAILED
 
@@ -238,7 +272,12 @@ def test_a_lost_publish_is_repeated_without_the_agent_until_it_is_done():
     again = decide(a_task(1, Status.READY, record=lost.record))
     assert again.start is not None
     assert (again.start.kind, again.start.earlier) == (Kind.PUBLISH, "900/cf-1-1")
-    running = a_running(attempt=2, run=901, live={"kind": Kind.PUBLISH}, record_fields={"republish": True, "earlier": "900/cf-1-1"})
+    running = a_running(
+        attempt=2,
+        run=901,
+        live={"kind": Kind.PUBLISH},
+        record_fields={"republish": True, "earlier": "900/cf-1-1"},
+    )
     skipped = jobs(agent="skipped", verify="skipped", publish="failure")
     once_more = decide(running, runs=(a_run(901, "cf-1-2", conclusion="failure"),), jobs={901: skipped})
     assert once_more.record.attempts[-1].outcome is Outcome.INFRA
@@ -246,7 +285,12 @@ def test_a_lost_publish_is_repeated_without_the_agent_until_it_is_done():
 
 
 def test_a_publish_unit_that_passed_needs_no_verify_job_of_its_own():
-    running = a_running(attempt=2, run=901, live={"kind": Kind.PUBLISH}, record_fields={"republish": True, "earlier": "900/cf-1-1"})
+    running = a_running(
+        attempt=2,
+        run=901,
+        live={"kind": Kind.PUBLISH},
+        record_fields={"republish": True, "earlier": "900/cf-1-1"},
+    )
     decision = decide(
         running,
         runs=(a_run(901, "cf-1-2", conclusion="success"),),
@@ -284,7 +328,10 @@ def test_a_report_made_before_its_publish_job_began_does_not_count():
     """The agent's job could have uploaded it."""
     assert outcome_of(with_reports((ago(minutes=6), PASSED))) is Outcome.INFRA
     assert outcome_of(with_reports((ago(minutes=5), PASSED))) is Outcome.PASSED
-    assert outcome_of(with_reports((ago(minutes=2), PASSED), legs=jobs(agent="success", verify="success"))) is Outcome.INFRA
+    assert (
+        outcome_of(with_reports((ago(minutes=2), PASSED), legs=jobs(agent="success", verify="success")))
+        is Outcome.INFRA
+    )
 
 
 def test_a_publish_job_of_another_leg_does_not_make_it_count():
@@ -371,7 +418,12 @@ def test_legs_of_a_shared_run_are_told_apart():
         a_job("#1"),
     )
     assert legs_of(1, shared).agent == shared[0]
-    assert [legs_of(task, shared).agent.conclusion for task in (1, 11, 2, 3)] == ["success", "failure", "cancelled", "cancelled"]  # type: ignore[union-attr]
+    assert [legs_of(task, shared).agent.conclusion for task in (1, 11, 2, 3)] == [
+        "success",
+        "failure",
+        "cancelled",
+        "cancelled",
+    ]  # type: ignore[union-attr]
     assert legs_of(4, shared).agent is None
 
 

@@ -10,7 +10,19 @@ from bot.model.record import Answer, Blocker
 from bot.model.report import Outcome, Question
 from bot.model.snapshot import Permission
 from bot.model.status import Status
-from tests.builders import BOT, OTHER_BOT, STRANGER, Account, a_comment, a_record, a_task, ago, an_attempt, decide, words_of
+from tests.builders import (
+    BOT,
+    OTHER_BOT,
+    STRANGER,
+    Account,
+    a_comment,
+    a_record,
+    a_task,
+    ago,
+    an_attempt,
+    decide,
+    words_of,
+)
 
 AB = Question("Which database?", ("SQLite", "PostgreSQL"))
 FREE = Question("What is it called?")
@@ -52,11 +64,17 @@ def test_ans_02_an_unclear_reply_does_not_resume_and_a_question_earns_one_hint()
 def test_an_answer_is_kept_with_its_author_and_the_question_is_closed():
     decision = asked(a_comment("it is called Bob", 7), question=FREE)
     assert decision.record.answers == (Answer(FREE.text, "it is called Bob", "wendy", 7, ago(minutes=2)),)
-    assert (decision.record.blocker, decision.acknowledged, decision.reason) == (None, ("IC_7",), "answered by wendy")
+    assert (decision.record.blocker, decision.acknowledged, decision.reason) == (
+        None,
+        ("IC_7",),
+        "answered by wendy",
+    )
 
 
 def test_free_replies_are_taken_together_and_of_options_the_last_counts():
-    free = asked(a_comment("one", 1, at=ago(minutes=5)), a_comment("two", 2, at=ago(minutes=4)), question=FREE)
+    free = asked(
+        a_comment("one", 1, at=ago(minutes=5)), a_comment("two", 2, at=ago(minutes=4)), question=FREE
+    )
     assert [answer.answer for answer in free.record.answers] == ["one\n\ntwo"]
     chosen = asked(a_comment("A", 1), a_comment("B", 2), a_comment("hm, why?", 3))
     assert [(answer.answer, answer.comment) for answer in chosen.record.answers] == [("PostgreSQL", 2)]
@@ -102,9 +120,13 @@ def test_every_state_that_waits_says_for_what(status, reason):
 
 
 def test_the_last_attempts_reason_is_told():
-    record = a_record(1, Status.BLOCKED, attempts=(an_attempt(1, Outcome.HELD, reason="AGENTS.md is protected"),))
+    record = a_record(
+        1, Status.BLOCKED, attempts=(an_attempt(1, Outcome.HELD, reason="AGENTS.md is protected"),)
+    )
     assert decide(a_task(1, Status.BLOCKED, record=record)).reason == "blocked: AGENTS.md is protected"
-    assert decide(a_task(1, Status.FAILED, record=replace(record, status=Status.FAILED))).reason.startswith("failed: AGENTS.md")
+    assert decide(a_task(1, Status.FAILED, record=replace(record, status=Status.FAILED))).reason.startswith(
+        "failed: AGENTS.md"
+    )
 
 
 def test_dep_16_a_declaration_in_a_comment_earns_one_hint_if_its_author_may_order():
@@ -113,7 +135,9 @@ def test_dep_16_a_declaration_in_a_comment_earns_one_hint_if_its_author_may_orde
     assert "description only" in words_of(decision)
     assert not decide(a_task(1, Status.BACKLOG, record=a_record(notices=("misplaced",))), **said).notices
     for by in (STRANGER, BOT, OTHER_BOT):
-        assert not decide(a_task(1, Status.BACKLOG), comments={1: (a_comment("depends on #6", by=by),)}).notices
+        assert not decide(
+            a_task(1, Status.BACKLOG), comments={1: (a_comment("depends on #6", by=by),)}
+        ).notices
 
 
 def test_nothing_is_written_over_a_record_that_cannot_be_read():

@@ -50,9 +50,21 @@ def test_a_close_is_obeyed_from_every_state(status, reason):
 
 def test_closed_by_a_merged_pull_request_is_merged_whoevers_it_was():
     for number in (70, 71):
-        task = a_task(1, Status.DONE, record=a_record(1, Status.DONE, pull=70), pulls=(a_pull(number, merged=True, is_open=False),), **closed_as(StateReason.COMPLETED))
+        task = a_task(
+            1,
+            Status.DONE,
+            record=a_record(1, Status.DONE, pull=70),
+            pulls=(a_pull(number, merged=True, is_open=False),),
+            **closed_as(StateReason.COMPLETED),
+        )
         assert decide(task).status is Status.MERGED
-    unmerged = a_task(1, Status.DONE, record=a_record(1, Status.DONE, pull=70), pulls=(a_pull(is_open=False),), **closed_as(StateReason.COMPLETED))
+    unmerged = a_task(
+        1,
+        Status.DONE,
+        record=a_record(1, Status.DONE, pull=70),
+        pulls=(a_pull(is_open=False),),
+        **closed_as(StateReason.COMPLETED),
+    )
     assert decide(unmerged).status is Status.DONE
 
 
@@ -68,13 +80,23 @@ def test_a_close_while_running_cancels_the_run_and_keeps_the_slot_until_it_has_e
     asked = a_running(live={"cancel_sent_at": ago(minutes=4), "cancelled_for": "closed"}, **closed)
     waiting = decide(asked, runs=(a_run(),))
     assert (waiting.cancel, waiting.due) == (None, ago(minutes=-1))
-    late = decide(a_running(live={"cancel_sent_at": ago(minutes=5), "cancelled_for": "closed"}, **closed), runs=(a_run(),))
+    late = decide(
+        a_running(live={"cancel_sent_at": ago(minutes=5), "cancelled_for": "closed"}, **closed),
+        runs=(a_run(),),
+    )
     assert late.cancel == CancelRun(900, force=True)
     assert late.due is None
-    forced = a_running(live={"cancel_sent_at": ago(minutes=9), "cancelled_for": "closed", "force_sent_at": ago(minutes=4)}, **closed)
+    forced = a_running(
+        live={"cancel_sent_at": ago(minutes=9), "cancelled_for": "closed", "force_sent_at": ago(minutes=4)},
+        **closed,
+    )
     assert decide(forced, runs=(a_run(),)).cancel is None
     ended = decide(asked, runs=(a_run(conclusion="cancelled"),))
-    assert (ended.record.live, ended.record.attempts[-1].outcome, ended.record.strikes) == (None, Outcome.CANCELLED, 0)
+    assert (ended.record.live, ended.record.attempts[-1].outcome, ended.record.strikes) == (
+        None,
+        Outcome.CANCELLED,
+        0,
+    )
 
 
 def test_a_run_that_was_not_wanted_counts_as_cancelled_even_if_it_passed():
@@ -100,7 +122,11 @@ def test_3_a_merge_by_its_own_run_is_a_success_and_the_run_is_left_to_finish():
         reports={50: a_report(Outcome.PASSED, merged=True)},
         jobs={900: GREEN},
     )
-    assert (done.status, done.record.attempts[-1].outcome, done.record.live) == (Status.MERGED, Outcome.PASSED, None)
+    assert (done.status, done.record.attempts[-1].outcome, done.record.live) == (
+        Status.MERGED,
+        Outcome.PASSED,
+        None,
+    )
 
 
 def test_a_claim_whose_run_never_came_is_given_up_after_the_grace():
@@ -115,7 +141,9 @@ def test_a_claim_whose_run_never_came_is_given_up_after_the_grace():
 
 def reopened(by=WRITER, status=Status.DONE, at=None, events=(), **record):
     event = happened(EventKind.REOPENED, by, at or ago(minutes=5))
-    kept = a_record(1, status, strikes=2, interruptions=1, pull=70, head="b" * 40, earlier="900/cf-1-1", **record)
+    kept = a_record(
+        1, status, strikes=2, interruptions=1, pull=70, head="b" * 40, earlier="900/cf-1-1", **record
+    )
     return a_task(1, status, record=kept, events=(*events, event))
 
 
@@ -124,7 +152,13 @@ def test_a_reopening_by_a_writer_is_a_fresh_start(status):
     decision = decide(reopened(status=status))
     record = decision.record
     assert decision.status is Status.READY
-    assert (record.strikes, record.interruptions, record.pull, record.head, record.earlier) == (0, 0, 0, "", "")
+    assert (record.strikes, record.interruptions, record.pull, record.head, record.earlier) == (
+        0,
+        0,
+        0,
+        "",
+        "",
+    )
     assert record.reopened_at == ago(minutes=5)
     assert record.approval is not None
     assert record.approval.by == "wendy"
@@ -143,9 +177,15 @@ def test_who_reopened_it_is_asked_for():
 
 
 def test_a_reopening_counts_once_and_an_older_one_not_at_all():
-    assert decide(reopened(reopened_at=ago(minutes=5)), needs={Ref("acme/shop", 70): NeedState.OPEN_PULL}).status is Status.DONE
+    assert (
+        decide(reopened(reopened_at=ago(minutes=5)), needs={Ref("acme/shop", 70): NeedState.OPEN_PULL}).status
+        is Status.DONE
+    )
     done_again = (labelled("cf:done", BOT, ago(minutes=2)),)
-    assert decide(reopened(events=done_again), needs={Ref("acme/shop", 70): NeedState.OPEN_PULL}).status is Status.DONE
+    assert (
+        decide(reopened(events=done_again), needs={Ref("acme/shop", 70): NeedState.OPEN_PULL}).status
+        is Status.DONE
+    )
     assert decide(reopened(by=BOT), needs={Ref("acme/shop", 70): NeedState.OPEN_PULL}).status is Status.DONE
 
 
@@ -156,7 +196,9 @@ def test_a_dropped_task_comes_back_also_if_it_never_ran():
 
 
 def test_a_withdrawn_task_is_not_brought_back_by_an_older_reopening():
-    kept = a_record(1, None, status_at=ago(minutes=30), attempts=(an_attempt(1, Outcome.FAILED),), next_attempt=2)
+    kept = a_record(
+        1, None, status_at=ago(minutes=30), attempts=(an_attempt(1, Outcome.FAILED),), next_attempt=2
+    )
     task = a_task(1, None, record=kept, events=(happened(EventKind.REOPENED, at=ago(hours=2)),))
     decision = decide(task)
     assert (decision.status, decision.verb) == (None, Verb.HOLD)
@@ -169,12 +211,22 @@ def test_an_open_issue_whose_own_pull_request_merged_is_closed():
     task = a_task(1, Status.DONE, record=a_record(1, Status.DONE, pull=70))
     decision = decide(task, needs={Ref("acme/shop", 70): NeedState.MERGED})
     assert (decision.status, decision.close) == (Status.MERGED, True)
-    other = a_task(1, Status.DONE, record=a_record(1, Status.DONE, pull=70), pulls=(a_pull(71, merged=True, is_open=False), a_pull(70)))
+    other = a_task(
+        1,
+        Status.DONE,
+        record=a_record(1, Status.DONE, pull=70),
+        pulls=(a_pull(71, merged=True, is_open=False), a_pull(70)),
+    )
     assert not decide(other).close
 
 
 def test_a_refused_pull_request_sends_the_task_to_the_backlog_once():
-    task = a_task(1, Status.DONE, record=a_record(1, Status.DONE, pull=70, head="b", earlier="e"), pulls=(a_pull(is_open=False),))
+    task = a_task(
+        1,
+        Status.DONE,
+        record=a_record(1, Status.DONE, pull=70, head="b", earlier="e"),
+        pulls=(a_pull(is_open=False),),
+    )
     decision = decide(task)
     assert decision.status is Status.BACKLOG
     assert (decision.record.pull, decision.record.head, decision.record.earlier) == (0, "", "")
@@ -185,7 +237,14 @@ def test_a_review_that_asks_for_changes_counts_once_and_only_on_the_own_pull_req
     asked = {"changes_requested_at": ago(minutes=3)}
 
     def reviewed(pull, **record):
-        return decide(a_task(1, Status.DONE, record=a_record(1, Status.DONE, pull=70, **record), pulls=(pull, a_pull(70)) if pull.number != 70 else (pull,)))
+        return decide(
+            a_task(
+                1,
+                Status.DONE,
+                record=a_record(1, Status.DONE, pull=70, **record),
+                pulls=(pull, a_pull(70)) if pull.number != 70 else (pull,),
+            )
+        )
 
     assert reviewed(a_pull(70, **asked)).status is Status.READY
     assert reviewed(a_pull(70, **asked)).record.reviewed_at == ago(minutes=3)
@@ -204,14 +263,24 @@ def test_a_pull_request_that_github_does_not_link_is_looked_up():
 
 def moved(before, after, by=WRITER, **fields):
     names = (f"cf:{before}", f"cf:{after}")
-    task = a_task(1, None, *names, record=a_record(1, before), events=(labelled(names[1], by, ago(minutes=1)),))
+    task = a_task(
+        1, None, *names, record=a_record(1, before), events=(labelled(names[1], by, ago(minutes=1)),)
+    )
     return decide(task, **fields)
 
 
 ONLY_OURS = (Status.MERGED, Status.IN_PROGRESS)
 
 
-@pytest.mark.parametrize(("before", "after"), [(before, after) for before in Status for after in Status if before is not after and before is not Status.IN_PROGRESS])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (before, after)
+        for before in Status
+        for after in Status
+        if before is not after and before is not Status.IN_PROGRESS
+    ],
+)
 def test_a_persons_legal_move_is_obeyed_and_another_is_put_back_with_one_comment(before, after):
     decision = moved(before, after)
     if after in MOVES[before] and after not in ONLY_OURS:
@@ -234,9 +303,16 @@ def test_who_moved_it_is_asked_for():
 
 def test_ready_by_a_person_clears_strikes_back_off_and_question():
     record = a_record(1, Status.FAILED, strikes=3, interruptions=2, not_before=ago(minutes=-30))
-    task = a_task(1, None, "cf:failed", "cf:ready", record=record, events=(labelled("cf:ready", at=ago(minutes=1)),))
+    task = a_task(
+        1, None, "cf:failed", "cf:ready", record=record, events=(labelled("cf:ready", at=ago(minutes=1)),)
+    )
     decision = decide(task)
-    assert (decision.status, decision.record.strikes, decision.record.interruptions, decision.record.not_before) == (Status.READY, 0, 0, None)
+    assert (
+        decision.status,
+        decision.record.strikes,
+        decision.record.interruptions,
+        decision.record.not_before,
+    ) == (Status.READY, 0, 0, None)
     assert decision.record.approval is not None
     assert decision.record.approval.at == ago(minutes=1)
 
@@ -244,7 +320,14 @@ def test_ready_by_a_person_clears_strikes_back_off_and_question():
 @pytest.mark.parametrize("after", [Status.BACKLOG, Status.FAILED, Status.BLOCKED, Status.DONE])
 def test_a_move_away_from_running_stops_the_run(after):
     task = a_running()
-    stopped = a_task(1, None, "cf:in-progress", f"cf:{after}", record=task.record, events=(labelled(f"cf:{after}", at=ago(minutes=1)),))
+    stopped = a_task(
+        1,
+        None,
+        "cf:in-progress",
+        f"cf:{after}",
+        record=task.record,
+        events=(labelled(f"cf:{after}", at=ago(minutes=1)),),
+    )
     decision = decide(stopped, runs=(a_run(),))
     assert (decision.status, decision.cancel) == (after, CancelRun(900))
 
@@ -253,12 +336,18 @@ def test_a_removed_label_withdraws_and_a_vanished_one_is_rebuilt():
     record = a_record(1, Status.BLOCKED)
     removed = decide(a_task(1, None, record=record, events=(unlabelled("cf:blocked", at=ago(minutes=1)),)))
     assert (removed.verb, removed.status, removed.record.status) == (Verb.DROP, None, None)
-    for events in ((), (unlabelled("cf:blocked", BOT, ago(minutes=1)),), (unlabelled("cf:blocked", OTHER_BOT, ago(minutes=1)),)):
+    for events in (
+        (),
+        (unlabelled("cf:blocked", BOT, ago(minutes=1)),),
+        (unlabelled("cf:blocked", OTHER_BOT, ago(minutes=1)),),
+    ):
         assert decide(a_task(1, None, record=record, events=events)).status is Status.BLOCKED
     running = a_running()
     lost = a_task(1, None, record=running.record)
     assert decide(lost, runs=(a_run(),)).status is Status.IN_PROGRESS
-    withdrawn = a_task(1, None, record=running.record, events=(unlabelled("cf:in-progress", at=ago(minutes=1)),))
+    withdrawn = a_task(
+        1, None, record=running.record, events=(unlabelled("cf:in-progress", at=ago(minutes=1)),)
+    )
     assert decide(withdrawn, runs=(a_run(),)).cancel == CancelRun(900)
 
 

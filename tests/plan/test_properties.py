@@ -42,7 +42,7 @@ PEOPLE = st.sampled_from([WRITER, STRANGER, BOT, OTHER_BOT])
 STATUSES = st.sampled_from(list(Status))
 TIMES = st.integers(0, 90).map(lambda minutes: ago(minutes=minutes))
 FOREIGN = Ref("octo/lib", 4)
-QUICK = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -75,14 +75,18 @@ def records(draw, number):
     asks = draw(st.booleans())
     return a_record(
         number,
-        draw(st.none() | STATUSES) if not live else draw(st.sampled_from([Status.IN_PROGRESS, Status.BACKLOG, None])),
+        draw(st.none() | STATUSES)
+        if not live
+        else draw(st.sampled_from([Status.IN_PROGRESS, Status.BACKLOG, None])),
         status_at=draw(TIMES),
         attempts=tuple(attempts),
         next_attempt=len(attempts) + 1,
         strikes=draw(st.integers(0, 3)),
         interruptions=draw(st.integers(0, 3)),
         not_before=draw(st.none() | st.sampled_from([ago(minutes=5), NOW + timedelta(minutes=5)])),
-        blocker=Blocker("q", Question("Which?", draw(st.sampled_from([(), ("A", "B")]))), ago(minutes=20)) if asks else None,
+        blocker=Blocker("q", Question("Which?", draw(st.sampled_from([(), ("A", "B")]))), ago(minutes=20))
+        if asks
+        else None,
         pull=draw(st.sampled_from([0, 70])),
         republish=draw(st.booleans()),
         approval=draw(st.none() | st.just(a_record(number).approval)),
@@ -92,37 +96,56 @@ def records(draw, number):
 @st.composite
 def tasks(draw, number):
     """Four kinds: ready, running, parked with a record that agrees with the label, and anything at all."""
-    kind = draw(st.sampled_from(["ready", "ready", "ready", "running", "running", "parked", "parked", "wild"]))
+    kind = draw(
+        st.sampled_from(["ready", "ready", "ready", "running", "running", "parked", "parked", "wild"])
+    )
     record = draw(records(number))
     status = draw(STATUSES)
     labels = draw(st.sampled_from([(), (), (), ("gpu",), ("cf:pause",)]))
-    seen = [labelled("cf:ready", draw(st.sampled_from([WRITER, WRITER, WRITER, STRANGER, BOT])), ago(minutes=95))]
+    seen = [
+        labelled("cf:ready", draw(st.sampled_from([WRITER, WRITER, WRITER, STRANGER, BOT])), ago(minutes=95))
+    ]
     seen += draw(st.lists(events(), max_size=2)) if kind == "wild" or draw(st.integers(0, 3)) == 0 else []
     is_open = draw(st.integers(0, 7)) > 0
     attempts = tuple(attempt for attempt in record.attempts if not attempt.live)
     if kind == "ready":
         status = Status.READY
-        record = replace(record, status=draw(st.sampled_from([None, Status.READY])), attempts=attempts, blocker=None)
+        record = replace(
+            record, status=draw(st.sampled_from([None, Status.READY])), attempts=attempts, blocker=None
+        )
     elif kind == "running":
         status = Status.IN_PROGRESS
-        live = an_attempt(len(attempts) + 1, run=draw(st.sampled_from([0, 900 + number])), claimed_at=draw(TIMES))
+        live = an_attempt(
+            len(attempts) + 1, run=draw(st.sampled_from([0, 900 + number])), claimed_at=draw(TIMES)
+        )
         record = replace(record, status=status, attempts=(*attempts, live))
     elif kind == "parked":
         record = replace(record, status=status, attempts=attempts)
     if kind != "wild":
         record = replace(record, status_at=ago(minutes=30), next_attempt=len(record.attempts) + 1)
-    more = draw(st.lists(STATUSES.map(lambda one: f"cf:{one}"), max_size=2, unique=True)) if kind == "wild" else []
+    more = (
+        draw(st.lists(STATUSES.map(lambda one: f"cf:{one}"), max_size=2, unique=True))
+        if kind == "wild"
+        else []
+    )
     names = dict.fromkeys([*([f"cf:{status}"] if kind != "wild" else []), *more, *labels])
     return a_task(
         number,
         None,
         *names,
         record=record,
-        needs=draw(st.sampled_from([(), ()]) | st.lists(st.integers(1, 6) | st.just(FOREIGN), max_size=2, unique_by=str)),
+        needs=draw(
+            st.sampled_from([(), ()])
+            | st.lists(st.integers(1, 6) | st.just(FOREIGN), max_size=2, unique_by=str)
+        ),
         events=tuple(sorted(seen, key=lambda event: event.at)),
         is_open=is_open,
         state_reason=None if is_open else draw(st.none() | st.sampled_from(list(StateReason))),
-        pulls=draw(st.sampled_from([(), (), (a_pull(),), (a_pull(merged=True, is_open=False),), (a_pull(is_open=False),)])),
+        pulls=draw(
+            st.sampled_from(
+                [(), (), (a_pull(),), (a_pull(merged=True, is_open=False),), (a_pull(is_open=False),)]
+            )
+        ),
         hidden_edges=draw(st.sampled_from([0] * 9 + [1])),
         record_problem=draw(st.sampled_from([""] * 9 + ["unreadable"])),
     )
@@ -138,11 +161,19 @@ def snapshots(draw):
         if not attempt or draw(st.booleans()):
             continue
         key, run = f"cf-{number}-{attempt}", 900 + number
-        runs.append(a_run(run, key, conclusion=draw(st.sampled_from([None, "success", "failure", "cancelled"]))))
-        legs[run] = tuple(replace(job, name=job.name.replace("#1", f"#{number}")) for job in draw(st.sampled_from([GREEN, jobs(agent="failure"), (a_job("#1 / publish"),), ()])))
+        runs.append(
+            a_run(run, key, conclusion=draw(st.sampled_from([None, "success", "failure", "cancelled"])))
+        )
+        legs[run] = tuple(
+            replace(job, name=job.name.replace("#1", f"#{number}"))
+            for job in draw(st.sampled_from([GREEN, jobs(agent="failure"), (a_job("#1 / publish"),), ()]))
+        )
         if draw(st.booleans()):
             artifacts.append(an_artifact(key, id=50 + number, run=run))
-            reports[50 + number] = draw(st.none() | st.sampled_from(list(Outcome)).map(lambda outcome, key=key: a_report(outcome, key)))
+            reports[50 + number] = draw(
+                st.none()
+                | st.sampled_from(list(Outcome)).map(lambda outcome, key=key: a_report(outcome, key))
+            )
     return a_snapshot(
         *members,
         config=Config(
@@ -177,17 +208,33 @@ def test_every_task_gets_exactly_one_decision_with_a_reason_and_the_same_one_aga
 def forbids(task, snapshot):
     """Everything that must keep a task from starting, worked out from the facts alone."""
     issue, record = task.issue, task.record
-    needs = {**snapshot.needs, **{Ref("acme/shop", other.number): other.issue for other in snapshot.tasks.values()}}
+    needs = {
+        **snapshot.needs,
+        **{Ref("acme/shop", other.number): other.issue for other in snapshot.tasks.values()},
+    }
 
     def satisfied(need):
         found = needs.get(need)
         if found is None or isinstance(found, NeedState):
             return bool(found and found.satisfied)
-        return not found.is_open and found.state_reason not in (StateReason.NOT_PLANNED, StateReason.DUPLICATE)
+        return not found.is_open and found.state_reason not in (
+            StateReason.NOT_PLANNED,
+            StateReason.DUPLICATE,
+        )
 
-    orders = [event for event in issue.events if event.kind is EventKind.LABELED and event.label == "cf:ready" and event.actor == WRITER]
-    ordered_at = max([event.at for event in orders] + ([record.approval.at] if record.approval else []), default=None)
-    changed = [event for event in issue.events if event.kind in (EventKind.EDITED, EventKind.RENAMED) and event.actor not in (WRITER, BOT)]
+    orders = [
+        event
+        for event in issue.events
+        if event.kind is EventKind.LABELED and event.label == "cf:ready" and event.actor == WRITER
+    ]
+    ordered_at = max(
+        [event.at for event in orders] + ([record.approval.at] if record.approval else []), default=None
+    )
+    changed = [
+        event
+        for event in issue.events
+        if event.kind in (EventKind.EDITED, EventKind.RENAMED) and event.actor not in (WRITER, BOT)
+    ]
     return {
         "closed": not issue.is_open,
         "not ready": not issue.has_label("cf:ready"),
@@ -226,7 +273,12 @@ def differs(decision, task, config):
     ours = {config.label(status).casefold() for status in Status}
     there = {label.casefold() for label in task.issue.labels} & ours
     return bool(
-        decision.start or decision.cancel or decision.close or decision.notices or decision.record != task.record or wanted != there
+        decision.start
+        or decision.cancel
+        or decision.close
+        or decision.notices
+        or decision.record != task.record
+        or wanted != there
     )
 
 
@@ -238,11 +290,18 @@ def test_carried_out_again_and_again_at_the_same_moment_it_comes_to_rest_with_on
     notices: list[tuple[int, str]] = []
     for _ in range(8):
         decided = plan(snapshot)
-        if not any(differs(decision, snapshot.tasks[decision.task], snapshot.config) for decision in decided.decisions):
+        if not any(
+            differs(decision, snapshot.tasks[decision.task], snapshot.config)
+            for decision in decided.decisions
+        ):
             break
         starts += [decision.task for decision in decided.decisions if decision.start]
         cancels += [decision.cancel for decision in decided.decisions if decision.cancel]
-        notices += [(decision.task, notice.fingerprint) for decision in decided.decisions for notice in decision.notices]
+        notices += [
+            (decision.task, notice.fingerprint)
+            for decision in decided.decisions
+            for notice in decision.notices
+        ]
         snapshot = applied(snapshot, decided)
     else:
         raise AssertionError([(item.task, item.verb, item.reason) for item in decided.decisions])

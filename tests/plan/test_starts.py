@@ -36,11 +36,23 @@ def started(*tasks, **fields):
 
 
 def test_a_start_claims_the_next_number_and_binds_the_approval():
-    record = a_record(1, Status.READY, attempts=(an_attempt(1, Outcome.FAILED),), next_attempt=2, strikes=1, earlier="900/cf-1-1", not_before=ago(minutes=1))
+    record = a_record(
+        1,
+        Status.READY,
+        attempts=(an_attempt(1, Outcome.FAILED),),
+        next_attempt=2,
+        strikes=1,
+        earlier="900/cf-1-1",
+        not_before=ago(minutes=1),
+    )
     decision = decide(a_task(record=record))
     attempt = decision.record.attempts[-1]
 
-    assert (decision.verb, decision.status, decision.reason) == (Verb.START, Status.IN_PROGRESS, "starts as cf-1-2")
+    assert (decision.verb, decision.status, decision.reason) == (
+        Verb.START,
+        Status.IN_PROGRESS,
+        "starts as cf-1-2",
+    )
     assert decision.start == Start(2, Kind.CODE, "900/cf-1-1")
     assert (attempt.number, attempt.claimed_at, attempt.run, attempt.live) == (2, NOW, 0, True)
     assert decision.record.approval is not None
@@ -62,7 +74,9 @@ def test_a_start_claims_the_next_number_and_binds_the_approval():
 )
 def test_a_claim_remembers_what_it_was_started_from(outcome, strikes, origin):
     attempts = (an_attempt(1, outcome),) if outcome else ()
-    decision = decide(a_task(record=a_record(1, Status.READY, attempts=attempts, strikes=strikes, next_attempt=2)))
+    decision = decide(
+        a_task(record=a_record(1, Status.READY, attempts=attempts, strikes=strikes, next_attempt=2))
+    )
     assert decision.record.attempts[-1].started_from is origin
 
 
@@ -77,11 +91,17 @@ def test_what_was_not_ordered_is_told_once():
     decision = decide(a_task(events=(labelled("cf:ready", STRANGER),)))
     assert decision.verb is Verb.HOLD
     assert "stan" in words_of(decision)
-    assert not decide(a_task(events=(labelled("cf:ready", STRANGER),), record=replace(decision.record, notices=("unapproved",)))).notices
+    assert not decide(
+        a_task(
+            events=(labelled("cf:ready", STRANGER),), record=replace(decision.record, notices=("unapproved",))
+        )
+    ).notices
 
 
 def test_a_changed_text_goes_back_to_the_backlog():
-    decision = decide(a_task(events=(labelled("cf:ready"), happened(EventKind.EDITED, STRANGER, ago(minutes=1)))))
+    decision = decide(
+        a_task(events=(labelled("cf:ready"), happened(EventKind.EDITED, STRANGER, ago(minutes=1))))
+    )
     assert decision.status is Status.BACKLOG
     assert decision.reason.startswith("changed after approval")
 
@@ -90,13 +110,21 @@ def test_a_standstill_or_a_pause_holds_starts_and_nothing_else():
     for fields, words in (({"standstill": "no worker"}, "no worker"), ({}, "paused by the label `cf:pause`")):
         labels = () if fields else ("cf:pause",)
         assert decide(a_task(1, Status.READY, *labels), **fields).reason == words
-        running = decide(replace(a_running(), issue=replace(a_running().issue, labels=("cf:in-progress", *labels))), runs=(a_run(),), **fields)
+        running = decide(
+            replace(a_running(), issue=replace(a_running().issue, labels=("cf:in-progress", *labels))),
+            runs=(a_run(),),
+            **fields,
+        )
         assert running.verb is Verb.RUNNING
 
 
 def test_an_unreadable_record_is_left_alone():
     decision = decide(a_task(record_problem="its record cannot be read"))
-    assert (decision.verb, decision.reason, decision.record) == (Verb.HOLD, "its record cannot be read", a_task().record)
+    assert (decision.verb, decision.reason, decision.record) == (
+        Verb.HOLD,
+        "its record cannot be read",
+        a_task().record,
+    )
 
 
 # limits
@@ -139,12 +167,18 @@ def test_a_held_task_names_the_limit():
 def test_limits_by_label_count_only_their_own(most, busy, count):
     config = Config(max_parallel=20, total=20, max_parallel_by_label={"GPU": most})
     gpu = tuple(a_task(number, Status.READY, "gpu") for number in (1, 2, 3))
-    busy_ones = tuple(replace(one, issue=replace(one.issue, labels=(*one.issue.labels, "Gpu"))) for one in running(busy))
+    busy_ones = tuple(
+        replace(one, issue=replace(one.issue, labels=(*one.issue.labels, "Gpu"))) for one in running(busy)
+    )
     snapshot = a_snapshot(*gpu, a_task(4), *busy_ones, config=config, runs=RUNS)
     found = by_number(plan(snapshot))
     assert len([number for number in (1, 2, 3) if found[number].start]) == count
     assert found[4].start
-    assert all(f"max_parallel_by_label for GPU is {most}" in found[number].reason for number in (1, 2, 3) if not found[number].start)
+    assert all(
+        f"max_parallel_by_label for GPU is {most}" in found[number].reason
+        for number in (1, 2, 3)
+        if not found[number].start
+    )
 
 
 def test_a_run_that_is_being_cancelled_still_takes_its_slot():
@@ -161,7 +195,11 @@ def test_one_tick_starts_no_more_than_github_takes():
 
 
 def test_begun_work_goes_first_then_priority():
-    begun = a_task(5, priority=9, record=a_record(5, Status.READY, attempts=(an_attempt(1, Outcome.INFRA),), next_attempt=2))
+    begun = a_task(
+        5,
+        priority=9,
+        record=a_record(5, Status.READY, attempts=(an_attempt(1, Outcome.INFRA),), next_attempt=2),
+    )
     urgent, plain = a_task(4, priority=0), a_task(3)
     for order in ("score", "critical-path"):
         config = Config(max_parallel=2, order=order)

@@ -9,14 +9,34 @@ from bot.model.snapshot import Permission
 from bot.model.status import Status
 from bot.notation.digests import text_digest
 from bot.plan.trust import Unapproved, Unknown, judge_order, may_label, may_order, rank
-from tests.builders import BOT, OTHER_BOT, STRANGER, WRITER, a_record, a_snapshot, a_task, ago, an_approval, happened, labelled
+from tests.builders import (
+    BOT,
+    OTHER_BOT,
+    STRANGER,
+    WRITER,
+    a_record,
+    a_snapshot,
+    a_task,
+    ago,
+    an_approval,
+    happened,
+    labelled,
+)
 
 TRIAGER, ADMIN, NEWCOMER = Account(5, "tim"), Account(6, "ada"), Account(7, "new")
 
 
 @pytest.mark.parametrize(
     ("account", "allowed"),
-    [(WRITER, True), (ADMIN, True), (TRIAGER, False), (STRANGER, False), (GHOST, False), (BOT, False), (OTHER_BOT, False)],
+    [
+        (WRITER, True),
+        (ADMIN, True),
+        (TRIAGER, False),
+        (STRANGER, False),
+        (GHOST, False),
+        (BOT, False),
+        (OTHER_BOT, False),
+    ],
 )
 def test_writers_may_order_and_nobody_else(account, allowed):
     assert may_order(account, a_snapshot()) is allowed
@@ -95,7 +115,9 @@ def test_an_edit_without_permission_after_the_order_withdraws_it(kind, by):
     assert isinstance(verdict, Unapproved)
     assert verdict.changed
     assert not isinstance(judge(order, happened(kind, by, ago(hours=3))), Unapproved)
-    assert not isinstance(judge(happened(kind, by, ago(hours=1)), labelled("cf:ready", at=ago(minutes=1))), Unapproved)
+    assert not isinstance(
+        judge(happened(kind, by, ago(hours=1)), labelled("cf:ready", at=ago(minutes=1))), Unapproved
+    )
 
 
 def test_an_edit_by_a_writer_or_by_us_does_not():
@@ -113,4 +135,7 @@ def test_a_strangers_edit_outweighs_one_that_is_not_known_yet():
 
 def test_an_approval_of_a_reopening_is_newer_than_an_old_label():
     record = a_record(approval=an_approval(a_task().issue, "ada", ago(minutes=5)))
-    assert judge(labelled("cf:ready"), labelled("cf:ready", BOT, ago(minutes=4)), record=record) == record.approval
+    assert (
+        judge(labelled("cf:ready"), labelled("cf:ready", BOT, ago(minutes=4)), record=record)
+        == record.approval
+    )

@@ -18,7 +18,11 @@ PULL = Ref("acme/shop", 20)
     [
         (NeedState.OPEN, "waiting on octo/lib#4", False),
         (NeedState.OPEN_PULL, "waiting on octo/lib#4, which is not merged yet", False),
-        (NeedState.CLOSED_UNMERGED, "waiting on octo/lib#4, which is a pull request that was closed without merge", True),
+        (
+            NeedState.CLOSED_UNMERGED,
+            "waiting on octo/lib#4, which is a pull request that was closed without merge",
+            True,
+        ),
         (NeedState.NOT_PLANNED, "waiting on octo/lib#4, which was closed as not planned", True),
         (NeedState.DUPLICATE, "waiting on octo/lib#4, which was closed as a duplicate", True),
         (NeedState.UNREADABLE, "waiting on octo/lib#4, which cannot be read with this token", True),
@@ -39,7 +43,10 @@ def test_an_unmet_need_holds_with_its_words_and_asks_only_where_a_person_must_de
 
 @pytest.mark.parametrize("state", [NeedState.COMPLETED, NeedState.MERGED])
 def test_a_completed_or_merged_need_is_satisfied(state):
-    assert decide(a_task(needs=(FOREIGN, PULL)), needs={FOREIGN: state, PULL: NeedState.MERGED}).start is not None
+    assert (
+        decide(a_task(needs=(FOREIGN, PULL)), needs={FOREIGN: state, PULL: NeedState.MERGED}).start
+        is not None
+    )
 
 
 def test_every_state_is_in_one_of_those_tables():
@@ -65,7 +72,12 @@ def test_a_failed_need_is_named_as_failed():
 
 @pytest.mark.parametrize(
     ("reason", "starts"),
-    [(StateReason.COMPLETED, True), (None, True), (StateReason.NOT_PLANNED, False), (StateReason.DUPLICATE, False)],
+    [
+        (StateReason.COMPLETED, True),
+        (None, True),
+        (StateReason.NOT_PLANNED, False),
+        (StateReason.DUPLICATE, False),
+    ],
 )
 def test_a_tracked_need_counts_by_how_it_was_closed(reason, starts):
     need = a_task(2, Status.DONE, **closed_as(reason))
