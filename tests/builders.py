@@ -126,12 +126,12 @@ def a_running(number: int = 1, attempt: int = 1, run: int = 900, **fields: Any) 
 
 
 def a_run(
-    id: int = 900, *keys: str, status: str = "in_progress", conclusion: str | None = None, **fields: Any
+    run: int = 900, *keys: str, status: str = "in_progress", conclusion: str | None = None, **fields: Any
 ) -> Run:
     """A worker run that carries these keys (default: the first attempt of task 1)."""
     title = f"cf worker {' '.join(keys or ('cf-1-1',))}"
     times = {"created_at": ago(minutes=19), "updated_at": ago(minutes=1)} | fields
-    return Run(id, title, "completed" if conclusion else status, conclusion, **times)
+    return Run(run, title, "completed" if conclusion else status, conclusion, **times)
 
 
 def a_job(name: str, conclusion: str | None = "success", **fields: Any) -> Job:
@@ -154,8 +154,10 @@ def jobs(leg: str = "#1", **conclusions: str | None) -> tuple[Job, ...]:
 GREEN = jobs(agent="success", verify="success", publish="success")
 
 
-def an_artifact(key: str = "cf-1-1", id: int = 50, run: int = 900, at: datetime | None = None) -> Artifact:
-    return Artifact(id, report_name(key), run, at or ago(minutes=2))
+def an_artifact(
+    key: str = "cf-1-1", number: int = 50, run: int = 900, at: datetime | None = None
+) -> Artifact:
+    return Artifact(number, report_name(key), run, at or ago(minutes=2))
 
 
 def a_report(outcome: Outcome, key: str = "cf-1-1", **fields: Any) -> Report:
@@ -166,10 +168,10 @@ def a_report(outcome: Outcome, key: str = "cf-1-1", **fields: Any) -> Report:
 
 
 def a_comment(
-    body: str, id: int = 1, by: Account = WRITER, issue: int = 1, at: datetime | None = None
+    body: str, number: int = 1, by: Account = WRITER, issue: int = 1, at: datetime | None = None
 ) -> Comment:
     when = at or ago(minutes=2)
-    return Comment(id, f"IC_{id}", issue, by, body, when, when)
+    return Comment(number, f"IC_{number}", issue, by, body, when, when)
 
 
 def a_pull(number: int = 70, **fields: Any) -> Pull:

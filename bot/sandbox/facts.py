@@ -87,6 +87,7 @@ class RunFacts:
     tasks: tuple[int, ...]
     jobs: tuple[tuple[str, str, str | None], ...] = ()
     problem: str = ""
+    created_at: datetime | None = None
 
     @property
     def ended(self) -> bool:
@@ -187,7 +188,16 @@ def _run(run: WorldRun) -> RunFacts:
     tasks = tuple(dict.fromkeys(key.task for key in keys_in(run.title))) if run.workflow == WORKER else ()
     jobs = tuple((job.name, job.status, job.conclusion) for job in run.jobs.values())
     return RunFacts(
-        run.id, run.workflow, run.event, run.title, run.status, run.conclusion, tasks, jobs, run.problem
+        id=run.id,
+        workflow=run.workflow,
+        event=run.event,
+        title=run.title,
+        status=run.status,
+        conclusion=run.conclusion,
+        tasks=tasks,
+        jobs=jobs,
+        problem=run.problem,
+        created_at=run.created_at,
     )
 
 

@@ -70,5 +70,5 @@ def test_what_is_due_already_needs_no_sleep():
 
 def test_what_is_due_already_and_does_not_move_is_looked_at_now_and_then_only():
     """A tick that changed nothing would change nothing again: it is not repeated in a hot loop."""
-    ticked, clock = lingered(-5, -5, None, writes=0)
+    ticked, _ = lingered(-5, -5, None, writes=0)
     assert ticked == [0, 15, 30]

@@ -11,8 +11,33 @@ AB = ("SQLite", "PostgreSQL 16")
 
 @pytest.mark.parametrize(
     "body",
-    ["B", "b", "B.", "B)", "B:", " B \n", "**B**", "`B`", "- B", "B. It is cheaper.", "B) because of the locks", "B\nA would do as well", "PostgreSQL 16", "postgresql 16.", "*PostgreSQL* 16", "`PostgreSQL 16`", "B\u200b", "<!-- A -->B", "> A or B?\n\nB", "~~A~~\nB", "/cf answer B", "/CF answer b.", "/cf answer: not\n/cf answer postgresql 16", "noise?\n/cf answer B"],
-)  # fmt: skip
+    [
+        "B",
+        "b",
+        "B.",
+        "B)",
+        "B:",
+        " B \n",
+        "**B**",
+        "`B`",
+        "- B",
+        "B. It is cheaper.",
+        "B) because of the locks",
+        "B\nA would do as well",
+        "PostgreSQL 16",
+        "postgresql 16.",
+        "*PostgreSQL* 16",
+        "`PostgreSQL 16`",
+        "B\u200b",
+        "<!-- A -->B",
+        "> A or B?\n\nB",
+        "~~A~~\nB",
+        "/cf answer B",
+        "/CF answer b.",
+        "/cf answer: not\n/cf answer postgresql 16",
+        "noise?\n/cf answer B",
+    ],
+)
 def test_an_option_is_named_by_its_letter_or_its_text(body):
     assert read_answer(body, AB) == Reply("PostgreSQL 16")
 

@@ -99,36 +99,118 @@ KEYS = [
 BAD = [
     ("prefix: {}", ["''", "' '", "5", "x" * 21, "'a b'", "'a:b'", "ü", "[a]", "null"]),
     ("engine: {}", ["''", "5", "[command]", "{a: 1}", "null", "shell", "codex", "react"]),
-    ("engines: {}", ["[command]", "command", "{command: x}", "{codex: {}}", "{command: {args: ''}}", "{command: {argz: x}}"]),
-    ("engines: {{command: {{env: {}}}}}", ["x", "{A: 1}", "{CF_X: a}", "{GITHUB_X: a}", "{1A: a}", "{'A-B': a}", "{'': a}", "{'_': a}"]),
+    (
+        "engines: {}",
+        [
+            "[command]",
+            "command",
+            "{command: x}",
+            "{codex: {}}",
+            "{command: {args: ''}}",
+            "{command: {argz: x}}",
+        ],
+    ),
+    (
+        "engines: {{command: {{env: {}}}}}",
+        ["x", "{A: 1}", "{CF_X: a}", "{GITHUB_X: a}", "{1A: a}", "{'A-B': a}", "{'': a}", "{'_': a}"],
+    ),
     ("runner: {}", ["[]", "null", "5", "[1]", "['']", "{a: b}"]),
     ("setup: {}", ["5", "[1]", "['']", "{a: b}"]),
     ("gates: {}", ["5", "make test", "[make test]", "[{name: t}]", "[{run: r}]", "{name: t, run: r}"]),
-    ("gates: [{{run: r, name: {}}}]", ["''", "5", "'a/b'", "'a|b'", "'-a'", "' a'", "x" * 51, '"a\\nb"', "'`a`'"]),
+    (
+        "gates: [{{run: r, name: {}}}]",
+        ["''", "5", "'a/b'", "'a|b'", "'-a'", "' a'", "x" * 51, '"a\\nb"', "'`a`'"],
+    ),
     (GATE + "timeout: {}}}]", ["0", "7h", "10", "soon", "-1m", "true", "[1m]"]),
     (GATE + "os: {}}}]", ["[]", "5", "null", "['']"]),
     (GATE + "own_job: {}}}]", ["1", "'yes'", "null"]),
     (GATE + "{}: 1}}]", ["tiemout", "command"]),
     ("corrections: {}", ["-1", "21", "1.5", "'5'", "true", "null", "[1]"]),
-    ("timeout: {}", ["0", "351m", "60", "'60'", "1.5h", "true", "off", "null", "-1m", "9" * 5000, "1" + "0" * 300 + "m"]),
+    (
+        "timeout: {}",
+        ["0", "351m", "60", "'60'", "1.5h", "true", "off", "null", "-1m", "9" * 5000, "1" + "0" * 300 + "m"],
+    ),
     ("max_parallel: {}", ["-1", "257", "4.0", "four", "true", "off", "null", "0x" + "f" * 5000, "9" * 5000]),
-    ("max_parallel_by_label: {}", ["4", "[gpu]", "{gpu: -1}", "{gpu: 257}", "{gpu: '1'}", "{gpu: null}", '{"a\\nb": -1}']),
+    (
+        "max_parallel_by_label: {}",
+        ["4", "[gpu]", "{gpu: -1}", "{gpu: 257}", "{gpu: '1'}", "{gpu: null}", '{"a\\nb": -1}'],
+    ),
     ("limits: {}", ["4", "[total]", "{total: -1}", "{total: 257}", "{total: null}", "{totle: 1}"]),
     ("dispatch: {{units_per_run: {}}}", ["0", "86", "true", "null", "2.0"]),
     ("dispatch: {{launch_grace: {}}}", ["0", "59s", "25h", "5"]),
     ("order: {}", ["random", "1", "off", "null", "[score]"]),
-    ("priority: {}", ["5", "{labels: ''}", "{labels: 5}", "{default: -1}", "{default: 10}", "{default: high}"]),
+    (
+        "priority: {}",
+        ["5", "{labels: ''}", "{labels: 5}", "{default: -1}", "{default: 10}", "{default: high}"],
+    ),
     ("category: {}", ["area", "{prefix: ''}", "{prefix: [a]}"]),
-    ("dependencies: {}", ["x", "{keywords: 5}", "{keywords: ['']}", "{native: 1}", "{native: both}", "{satisfied_by: done}", "{satisfied_by: open}"]),
-    ("retry: {}", ["3", "{max_attempts: 0}", "{max_attempts: 101}", "{backoff: 30}", "{backoff: 61m}", "{max_backoff: 25h}", "{interruptions: 0}", "{interruptions: 101}"]),
+    (
+        "dependencies: {}",
+        [
+            "x",
+            "{keywords: 5}",
+            "{keywords: ['']}",
+            "{native: 1}",
+            "{native: both}",
+            "{satisfied_by: done}",
+            "{satisfied_by: open}",
+        ],
+    ),
+    (
+        "retry: {}",
+        [
+            "3",
+            "{max_attempts: 0}",
+            "{max_attempts: 101}",
+            "{backoff: 30}",
+            "{backoff: 61m}",
+            "{max_backoff: 25h}",
+            "{interruptions: 0}",
+            "{interruptions: 101}",
+        ],
+    ),
     ("merge: {}", ["yes", "true", "off", "null", "squash"]),
-    ("publish: {}", ["x", "{max_files: 0}", "{max_files: 3001}", "{max_bytes: 0}", "{max_bytes: 100000001}", "{protected: [1]}"]),
-    ("reconcile: {}", ["60s", "{interval: 60}", "{interval: 61m}", "{force_after: 59s}", "{force_after: 61m}"]),
+    (
+        "publish: {}",
+        [
+            "x",
+            "{max_files: 0}",
+            "{max_files: 3001}",
+            "{max_bytes: 0}",
+            "{max_bytes: 100000001}",
+            "{protected: [1]}",
+        ],
+    ),
+    (
+        "reconcile: {}",
+        ["60s", "{interval: 60}", "{interval: 61m}", "{force_after: 59s}", "{force_after: 61m}"],
+    ),
     ("linger: {}", ["6", "31m", "true", "forever", "null"]),
-    ("trust: {}", ["write", "{permission: read}", "{permission: none}", "{permission: null}", "{ignore: 5}", "{apps: {a: b}}"]),
-    ("identity: {}", ["5", "{also: 5}", "{also: [0]}", "{also: [-1]}", "{also: ['5']}", "{also: [true]}", "{also: [9007199254740993]}"]),
+    (
+        "trust: {}",
+        [
+            "write",
+            "{permission: read}",
+            "{permission: none}",
+            "{permission: null}",
+            "{ignore: 5}",
+            "{apps: {a: b}}",
+        ],
+    ),
+    (
+        "identity: {}",
+        [
+            "5",
+            "{also: 5}",
+            "{also: [0]}",
+            "{also: [-1]}",
+            "{also: ['5']}",
+            "{also: [true]}",
+            "{also: [9007199254740993]}",
+        ],
+    ),
     ("version: {}", ["0", "2", "'1'", "1.0", "true", "null"]),
-]  # fmt: skip
+]
 
 
 def test_no_file_and_an_empty_one_are_the_defaults():
@@ -340,5 +422,7 @@ def test_aliases_that_stay_small_are_fine():
 def test_any_text_is_a_configuration_or_a_usage_error(text):
     try:
         read_config(text)
+        said = CONFIG_PATH
     except UsageError as error:
-        assert str(error).startswith(CONFIG_PATH)
+        said = str(error)
+    assert said.startswith(CONFIG_PATH)

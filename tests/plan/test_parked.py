@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.model.decision import Verb
-from bot.model.issue import GHOST
+from bot.model.issue import GHOST, Account
 from bot.model.record import Answer, Blocker
 from bot.model.report import Outcome, Question
 from bot.model.snapshot import Permission
@@ -14,7 +14,6 @@ from tests.builders import (
     BOT,
     OTHER_BOT,
     STRANGER,
-    Account,
     a_comment,
     a_record,
     a_task,

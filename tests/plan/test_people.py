@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bot.model.decision import CancelRun, Verb
-from bot.model.issue import GHOST, EventKind, NeedState, StateReason
+from bot.model.issue import GHOST, Account, EventKind, NeedState, StateReason
 from bot.model.ref import Ref
 from bot.model.report import Outcome
 from bot.model.snapshot import NeedOf, Permission
@@ -17,7 +17,6 @@ from tests.builders import (
     OTHER_BOT,
     STRANGER,
     WRITER,
-    Account,
     a_pull,
     a_record,
     a_report,

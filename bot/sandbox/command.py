@@ -1,0 +1,372 @@
+"""`cf sandbox`: the whole bot on this machine, with a make-believe GitHub, on the demo's repository or on one of your own."""
+
+import argparse
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
+
+from bot.model.errors import UsageError
+from bot.notation.duration import DurationError, read_duration
+
+if TYPE_CHECKING:
+    from bot.sandbox.demo import Check
+    from bot.sandbox.facts import Facts, TaskFacts
+    from bot.sandbox.issuesfile import IssuePlan
+    from bot.sandbox.repository import Prepared
+    from bot.sandbox.session import Ended
+
+_DEMO_TIME = timedelta(minutes=5)
+_OWN_TIME = timedelta(minutes=30)
+_INTERRUPTED = 130
+
+_EPILOG = """\
+the demo: a small project, seven issues, a scripted maintainer, and an agent that is a script
+  cf sandbox demo
+  cf sandbox demo --keep-open            afterwards, read issues, comments, pull requests and runs in a browser
+
+your own repository (it is cloned and never touched), your issues, your agent
+  cf sandbox --repo . --issues issues.yml --engine command --run './agent.sh' --gate 'tests=make test'
+
+  An agent is any command line. It finds its task in the file that $CF_PROMPT_FILE names and changes the files of the folder it
+  is started in. A question for a person goes to $CF_QUESTION_FILE. A key for its model comes from your own $CF_MODEL_KEY.
+
+the issues file, a YAML list; only `title` is required
+  - title: Add a login page
+    body: Where the name and the password go.
+    labels: [area:web]                   without a status label, cf:ready is added
+  - title: Send a welcome mail
+    id: mail                             to be named in needs
+    needs: [1]                           numbers in this file's order, or ids; written as text
+    blocked_by: [1]                      the same, as a native edge
+    answer: Use SMTP.                    the maintainer's reply if the agent asks
+    close_after: 10s                     closed as not planned, so long after its agent began
+
+exit code: 0 if everything ended merged or dropped (with --merge none: proven), 1 if something did not, 2 for bad input
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `cf sandbox`."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EPILOG
+    parser.add_argument("what", nargs="?", choices=["demo"], help="play the demo")
+    own = parser.add_argument_group("your own repository")
+    own.add_argument(
+        "--repo", metavar="PATH", type=Path, help="a git repository; the committed state of HEAD is cloned"
+    )
+    own.add_argument("--issues", metavar="FILE", type=Path, help="the issues to open, as YAML (see below)")
+    own.add_argument(
+        "--engine", choices=["command"], default="command", help="how agents are run (default: command)"
+    )
+    own.add_argument("--run", dest="agent", metavar="CMD", help="the agent's command line, run by bash")
+    own.add_argument(
+        "--gate",
+        action="append",
+        default=[],
+        metavar="NAME=CMD",
+        help="a command that must exit 0 for work to be proven; may be repeated (default: those of .github/cf.yml)",
+    )
+    own.add_argument(
+        "--merge",
+        choices=["auto-by-maintainer", "none"],
+        default="auto-by-maintainer",
+        help="whether the scripted maintainer merges what is proven (default: auto-by-maintainer)",
+    )
+    own.add_argument(
+        "--max-parallel",
+        type=int,
+        metavar="N",
+        help="how many agents run at once (default: as configured, else 4)",
+    )
+    both = parser.add_argument_group("both")
+    both.add_argument(
+        "--timeout",
+        metavar="TIME",
+        help="give up after so long, such as 10m (default: 5m for the demo, else 30m)",
+    )
+    both.add_argument(
+        "--port", type=int, default=0, help="where the make-believe GitHub answers (default: any free port)"
+    )
+    both.add_argument(
+        "--keep", action="store_true", help="keep the folder with the repository, and the jobs' logs"
+    )
+    both.add_argument("--keep-open", action="store_true", help="go on answering at the end, until Ctrl-C")
+
+
+def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Play it to the end; the exit code of the account. Raises UsageError for bad input, before anything is started."""
+    order = _order(args)
+    _require_machine()
+    with _interruptible():
+        try:
+            return _play(order, environ)
+        except KeyboardInterrupt:
+            print("cf: ended on request; everything that was started has been ended", file=sys.stderr)
+            return _INTERRUPTED
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The command line, checked. `repo` is None for the demo."""
+
+    plans: "tuple[IssuePlan, ...]"
+    repo: Path | None
+    agent: str
+    gates: tuple[tuple[str, str], ...]
+    merges: bool
+    max_parallel: int | None
+    timeout: timedelta
+    port: int
+    keep: bool
+    keep_open: bool
+
+
+def _order(args: argparse.Namespace) -> _Order:
+    from bot.sandbox.demo import demo_issues
+    from bot.sandbox.issuesfile import load_issues
+
+    own = {"--repo": args.repo, "--issues": args.issues, "--run": args.agent}
+    if args.what == "demo":
+        extra = [name for name, value in own.items() if value is not None] + (["--gate"] if args.gate else [])
+        if extra:
+            raise UsageError(f"{extra[0]}: is for a repository of your own; leave out either it or `demo`")
+        plans = demo_issues()
+    else:
+        missing = [name for name, value in own.items() if value is None]
+        if len(missing) == len(own):
+            raise UsageError(
+                "nothing to do: say `cf sandbox demo`, or give --repo, --issues and --run; see `cf sandbox --help`"
+            )
+        if missing:
+            raise UsageError(
+                f"{missing[0]} is missing: a repository of your own needs --repo, --issues and --run"
+            )
+        if not args.agent.strip():
+            raise UsageError("--run: must be a command line, found an empty one")
+        plans = load_issues(args.issues)
+    if args.max_parallel is not None and not 1 <= args.max_parallel <= 64:
+        raise UsageError(f"--max-parallel: must be from 1 to 64, found {args.max_parallel}")
+    if not 0 <= args.port <= 65535:
+        raise UsageError(f"--port: must be from 0 to 65535, found {args.port}")
+    return _Order(
+        plans,
+        args.repo.resolve() if args.repo else None,
+        args.agent or "",
+        tuple(_gate(text) for text in args.gate),
+        args.merge != "none",
+        args.max_parallel,
+        _timeout(args.timeout, _OWN_TIME if args.repo else _DEMO_TIME),
+        args.port,
+        args.keep,
+        args.keep_open,
+    )
+
+
+def _gate(text: str) -> tuple[str, str]:
+    name, found, command = text.partition("=")
+    if not found or not name.strip() or not command.strip():
+        raise UsageError(f"--gate: must be NAME=COMMAND, such as 'tests=make test', found {text!r}")
+    return name.strip(), command.strip()
+
+
+def _timeout(text: str | None, otherwise: timedelta) -> timedelta:
+    if text is None:
+        return otherwise
+    try:
+        span = read_duration(text)
+    except DurationError as error:
+        raise UsageError(f"--timeout: {error}") from error
+    if not span:
+        raise UsageError("--timeout: must be longer than 0")
+    return span
+
+
+def _require_machine() -> None:
+    """Raise UsageError naming what this machine lacks."""
+    if sys.platform != "linux":
+        raise UsageError(
+            f"the sandbox needs Linux, because it ends what it starts by what /proc says; this is {sys.platform}"
+        )
+    if shutil.which("git") is None:
+        raise UsageError("the sandbox needs git, and there is none on the PATH")
+    try:
+        import graphql  # noqa: F401
+        import jinja2  # noqa: F401
+        import rich  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+
+        from bot.sandbox.actions.engine import find_act
+
+        find_act()
+    except ImportError as error:
+        raise UsageError(
+            f"the sandbox needs {error.name}: install it with `pip install 'cf-conductor[sandbox]'`"
+        ) from error
+    except FileNotFoundError as error:
+        raise UsageError(str(error)) from error
+
+
+def _play(order: _Order, environ: Mapping[str, str]) -> int:
+    from bot.sandbox.screen import screen
+    from bot.sandbox.session import keep_logs, open_sandbox, play, sandbox_folder
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(sandbox_folder(keep=order.keep, say=print))
+        prepared = _prepare(order, folder)
+        sandbox = stack.enter_context(open_sandbox(_name(order), prepared, environ, port=order.port))
+        world = sandbox.world
+        if order.keep:
+            stack.callback(keep_logs, world, folder)
+        print(f"The make-believe GitHub: {sandbox.page}", flush=True)
+        for name in sandbox.foreign:
+            print(f".github/workflows/{name} is left alone: only the conductor's workflows run here")
+        began = world.now
+        with screen(began, lambda: world.now) as shown:
+            ended = play(sandbox, order.plans, shown, merges=order.merges, timeout=order.timeout)
+        code = _account(order, ended)
+        print(f"\nTook {_seconds(world.now - began)}.", flush=True)
+        if order.keep_open:
+            print(f"Still answering: {sandbox.page}\nCtrl-C ends it.", flush=True)
+            with suppress(KeyboardInterrupt):
+                _wait_for_interrupt()
+        else:
+            print(
+                "With --keep-open the pages stay: issues, comments, pull requests and runs, to be read in a browser."
+            )
+        return code
+
+
+def _prepare(order: _Order, folder: Path) -> "Prepared":
+    from bot.sandbox.demo import demo_project
+    from bot.sandbox.repository import Wishes, from_folder, from_repository
+
+    place = folder / f"{_name(order)}.git"
+    place.parent.mkdir(parents=True)
+    if order.repo is None:
+        with demo_project() as source:
+            return from_folder(source, place, folder / "scratch")
+    wishes = Wishes(order.agent, order.gates, order.max_parallel)
+    return from_repository(order.repo, place, folder / "scratch", wishes)
+
+
+def _name(order: _Order) -> str:
+    from bot.sandbox.demo import REPOSITORY
+
+    if order.repo is None:
+        return REPOSITORY
+    kept = "".join(
+        char if char.isascii() and (char.isalnum() or char in "-_.") else "-" for char in order.repo.name
+    )
+    return f"sandbox/{kept.strip('.-') or 'repository'}"
+
+
+def _account(order: _Order, ended: "Ended") -> int:
+    """Table, graph, and what did not end as it should; the exit code."""
+    from bot.sandbox.demo import checks
+    from bot.sandbox.picture import mermaid
+    from bot.sandbox.screen import console_for, task_table
+
+    print()
+    console_for(sys.stdout).print(task_table(ended.facts))
+    print(f"\n```mermaid\n{mermaid(ended.facts.tasks)}\n```\n")
+    shown: Sequence[Check] = checks(ended.facts) if order.repo is None else ()
+    for check in shown:
+        print(f"{'✓' if check.holds else '✗'} {check.says}")
+    wrong = [f"the time was up after {_seconds(order.timeout)}"] if not ended.in_time else []
+    wrong += [f"this does not hold: {check.says}" for check in shown if not check.holds]
+    well = _ended_well(ended.facts, merges=order.merges)
+    wrong += [_trouble(task, ended.facts) for task in ended.facts.tasks if task.number not in well]
+    wrong += _broken_runs(ended.facts)
+    if not wrong:
+        print("Everything ended as it should.")
+        return 0
+    print("\nNot as it should be:", file=sys.stderr)
+    for sentence in wrong:
+        print(f"- {sentence}", file=sys.stderr)
+    if not order.keep:
+        print("With --keep the logs of all jobs are kept.", file=sys.stderr)
+    return 1
+
+
+def _ended_well(facts: "Facts", *, merges: bool) -> set[int]:
+    """The tasks that are merged or dropped; if nobody merges, also those that are proven, and those that wait for such only."""
+    good = ("merged", "dropped", "done", "closed")
+    well = {task.number for task in facts.tasks if task.word in good and not (merges and task.is_open)}
+    before: set[int] = set()
+    while not merges and before != well:
+        before = set(well)
+        well |= {
+            task.number
+            for task in facts.tasks
+            if task.needs and not task.attempts and well.issuperset(task.needs)
+        }
+    return well
+
+
+def _trouble(task: "TaskFacts", facts: "Facts") -> str:
+    """One sentence about a task that has not ended well."""
+    from bot.sandbox.screen import clean
+
+    known = {other.number: other for other in facts.tasks}
+    unmet = [need for need in task.needs if need in known and known[need].is_open]
+    if task.record.blocker is not None:
+        why = f"asks: {clean(task.record.blocker.question.text)} (give it an `answer` in the issues file)"
+    elif unmet:
+        why = "waits for " + ", ".join(f"#{need}" for need in unmet)
+    else:
+        why = clean(task.told)
+    return f"#{task.number} {clean(task.title)[:60]}: {task.word}" + (f"; {why[:400]}" if why else "")
+
+
+def _broken_runs(facts: "Facts") -> list[str]:
+    """Conductor runs that failed: that is never the agent's fault."""
+    from bot.sandbox.facts import CONDUCTOR
+
+    return [
+        f"run {run.id} of {run.workflow} ended as {run.conclusion} {run.problem}".rstrip()
+        for run in facts.runs
+        if run.workflow == CONDUCTOR
+        and run.ended
+        and run.conclusion not in ("success", "cancelled", "skipped")
+    ]
+
+
+def _seconds(span: timedelta) -> str:
+    from bot.sandbox.screen import seconds
+
+    return seconds(span)
+
+
+def _wait_for_interrupt() -> NoReturn:
+    waiting = threading.Event()
+    while True:
+        # A wait without end could not be interrupted on every system.
+        waiting.wait(3600)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """A polite request to end counts as Ctrl-C, once: what is being put away must not be interrupted."""
+    asked = False
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if not asked:
+            asked = True
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
