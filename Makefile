@@ -36,8 +36,8 @@ demo: .venv/.ready ## the whole bot on this machine: issues to merged pull reque
 test: setup ## every test
 	@$(PYTEST)
 
-test-unit: .venv/.ready ## the quick tests: no processes, nothing packaged
-	@$(PYTEST) -m "not e2e and not packaging and not live"
+test-unit: .venv/.ready ## the quick tests: values in, decisions out
+	@$(PYTEST) -m "not e2e and not packaging and not contract and not live"
 
 check: .venv/.ready ## lint, format, types, import contracts, workflows, Dockerfile
 	@$(BIN)/ruff check .

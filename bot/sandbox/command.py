@@ -1,6 +1,7 @@
 """`cf sandbox`: the whole bot on this machine, with a make-believe GitHub, on the demo's repository or on one of your own."""
 
 import argparse
+import errno
 import shutil
 import signal
 import sys
@@ -222,7 +223,12 @@ def _play(order: _Order, environ: Mapping[str, str]) -> int:
     with ExitStack() as stack:
         folder = stack.enter_context(sandbox_folder(keep=order.keep, say=print))
         prepared = _prepare(order, folder)
-        sandbox = stack.enter_context(open_sandbox(_name(order), prepared, environ, port=order.port))
+        try:
+            sandbox = stack.enter_context(open_sandbox(_name(order), prepared, environ, port=order.port))
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+            raise UsageError(f"--port {order.port}: cannot be used: {error.strerror}") from error
         world = sandbox.world
         if order.keep:
             stack.callback(keep_logs, world, folder)

@@ -211,12 +211,10 @@ def test_10_the_same_event_twice_has_one_effect():
     story.ready()
     story.tick()
     story.tick()
-    before = story.world.limits.mutations if hasattr(story.world.limits, "mutations") else None
     writes = story.world.faults.writes
     story.tick()
 
     assert story.world.faults.writes == writes
-    assert before is None or before >= 0
 
 
 def test_11_a_close_wins_against_a_completion():
@@ -362,8 +360,9 @@ def test_16_killed_after_any_write_and_run_again_ends_the_same_with_one_start_ea
     assert len(expected[2]) == 2
     for number in range(1, 26):
         for after in (False, True):
-            assert told(number, after)[:2] == expected[:2], (number, after)
-            assert len(told(number, after)[2]) == 2, (number, after)
+            first, second, starts = told(number, after)
+            assert (first, second) == expected[:2], (number, after)
+            assert len(starts) == 2, (number, after)
 
 
 def test_17_ticks_hours_apart_lose_and_double_nothing():

@@ -427,7 +427,7 @@ def test_inert_stays_inert(body):
 )
 @pytest.mark.parametrize("head", ["", "depends on ", "depends on #1 "])
 def test_the_longest_body_is_read(head, unit):
-    """Anything worse than linear would show at four times the length that GitHub allows."""
-    needs = read_needs(head + unit * (4 * LIMIT // len(unit)), HERE)
+    """Anything worse than linear would show at the length that GitHub allows."""
+    needs = read_needs(head + unit * (LIMIT // len(unit)), HERE)
 
     assert set(needs.local) <= {1}

@@ -1,6 +1,7 @@
 """What the machine lacks is said in a sentence, before anything is started."""
 
 import shutil
+import socket
 import sys
 
 import pytest
@@ -26,3 +27,13 @@ def test_a_missing_git_is_named(monkeypatch, capsys):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert main(["sandbox", "demo"]) == 2
     assert capsys.readouterr().err.strip() == "cf: the sandbox needs git, and there is none on the PATH"
+
+
+@pytest.mark.e2e
+def test_a_port_that_is_taken_is_named(capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["sandbox", "demo", "--port", str(port)]) == 2
+    assert capsys.readouterr().err.strip() == f"cf: --port {port}: cannot be used: Address already in use"

@@ -64,7 +64,11 @@ def serve(
     # asyncio switches Nagle's algorithm off only where the protocol is named: without it each answer takes 40 ms more.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listening.bind(("127.0.0.1", port))
+    try:
+        listening.bind(("127.0.0.1", port))
+    except OSError:
+        listening.close()
+        raise
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     before, world.web = world.web, url
     app: ASGIApp = application(world, url, protected=protected)
