@@ -1,9 +1,10 @@
 """Values for tests: each builder takes what a test is about, and fills in the rest with something ordinary."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from msgspec.structs import replace
 
 from bot.conductor.act import Effects
 from bot.conductor.observe import Observation

@@ -6,8 +6,10 @@ dispatch, and a run is found by its key when the tick died before noting its id.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from bot.conductor.observe import Observation
 from bot.conductor.units import into_runs, unit_of
@@ -50,8 +52,7 @@ LABELS = {
 }
 
 
-@dataclass(slots=True)
-class Effects:
+class Effects(Struct):
     """What acting did. `skipped` says per task why its decision was left to the next tick."""
 
     started: dict[int, int] = field(default_factory=dict)  # task -> run id
@@ -169,8 +170,7 @@ def _cancel(github: GitHub, decisions: Sequence[Decision]) -> None:
             github.cancel(run)
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
+class _Order(Struct, frozen=True):
     """One change, and which decision's record it writes, if it does."""
 
     change: Change

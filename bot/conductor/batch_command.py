@@ -9,9 +9,11 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.conductor.observe import Observation, look_up, observe, task_of
 from bot.github.port import GitHub
@@ -67,8 +69,7 @@ class NotNow(BotError):
     """GitHub was busy, limited or down. Unlike a tick an order is not made again by itself, so its run must end red."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What the ten inputs and Actions' own variables say, already judged. `terms` is empty for stop, `target` 0 for run."""
 
     action: str

@@ -1,9 +1,10 @@
 """After a tick, stay while something is due soon, so that a back-off of seconds does not wait for the next sweep."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
+
+from msgspec import Struct
 
 from bot.conductor.tick import Tick
 
@@ -18,8 +19,7 @@ class Clock(Protocol):
     def sleep(self, span: timedelta) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Lingering:
+class Lingering(Struct, frozen=True):
     """`superseded` says whether another conductor run is pending, which then takes over."""
 
     tick: Callable[[], Tick]

@@ -1,8 +1,10 @@
 """Read all that a plan is made from, in as few requests as possible."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.github.port import Reader
 from bot.model.batch import Batch
@@ -34,8 +36,7 @@ _FIRST_WINDOW = timedelta(days=1)  # a first tick may have died before it made t
 _REPORT_MOST = 2_000_000  # bytes of an unpacked report; a report is a few kilobytes
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """A snapshot, and what acting needs beside it. `state` is None on the first tick ever."""
 
     view: View

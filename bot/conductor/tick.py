@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from bot.conductor.act import Effects, act
 from bot.conductor.observe import Observation, look_up, observe
@@ -18,8 +19,7 @@ log = logging.getLogger(__name__)
 _LOOK_UPS = 6  # rounds; permission -> jobs -> report -> permission are the longest chain of questions
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Struct, frozen=True):
     """What one tick saw, decided and did."""
 
     seen: Observation

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from bot.github import lookups, rest, write
 from bot.github.session import Session

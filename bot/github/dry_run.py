@@ -1,9 +1,10 @@
 """The dry run: reads pass through; what would have been written is told in sentences, and later reads of the same tick see it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from bot.github.port import GitHub
 from bot.model.change import (

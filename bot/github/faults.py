@@ -7,10 +7,11 @@ when nothing remains, then the words of a secondary limit, which also comes with
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
+
+from msgspec import Struct, field
 
 from bot.model.errors import BotError, CannotGoOn, NotFound, Refused, TryLater
 
@@ -31,8 +32,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _TOO_LARGE = ("RESOURCE_LIMITS_EXCEEDED", "MAX_NODE_LIMIT_EXCEEDED")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One HTTP answer. Header names are lower case."""
 
     status: int
@@ -142,8 +142,7 @@ def clean(text: object, limit: int = 300) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-@dataclass(frozen=True, slots=True)
-class _Limit:
+class _Limit(Struct, frozen=True):
     wait: float | None
     secondary: bool
 

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from bot.github.faults import Answer, Limited, Lost, fault, graphql_fault
 from bot.github.retry import SHORT_WAIT, Repeat, policy
@@ -23,8 +24,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """A GraphQL answer that is not void as a whole: data and the errors beside it."""
 
     data: Mapping[str, Any]

@@ -6,9 +6,10 @@ finish is asked again with smaller pages, and the size that worked is kept for a
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import Struct
 
 from bot.github import decode, documents
 from bot.github.faults import Busy, Lost, clean, forbidden, where
@@ -31,8 +32,7 @@ _UNSETTLED = (Status.BACKLOG, Status.READY, Status.IN_PROGRESS, Status.BLOCKED, 
 _READ = "reading needs the permissions contents: read, issues: read and pull-requests: read"
 
 
-@dataclass(slots=True)
-class _List:
+class _List(Struct):
     """How far one list is read."""
 
     name: str

@@ -1,8 +1,9 @@
 """Batches: what a person ordered in one go, and how it ends."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
 
 from bot.model.issue import Issue
 
@@ -12,8 +13,7 @@ class Strategy(StrEnum):
     SERIAL = "serial"
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True, omit_defaults=True):
     """What was ordered. `tasks` stand in the order written, each once; `run` is the workflow run that wrote the order down.
 
     `max_parallel` None: only the repository's own limits hold.
@@ -27,8 +27,7 @@ class Order:
     max_parallel: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True, omit_defaults=True):
     """An open batch issue of ours. `order` is None where its text is not an order of ours any more; `problem` says why."""
 
     issue: Issue
@@ -40,8 +39,7 @@ class Batch:
         return self.issue.number
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True, omit_defaults=True):
     """Where a member of an ended batch stands, in words for a table. `reason` is filled where it did not come through."""
 
     task: int
@@ -51,8 +49,7 @@ class Result:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchEnd:
+class BatchEnd(Struct, frozen=True, omit_defaults=True):
     """A batch issue to be closed, with its last words. `text` is empty where they were posted before."""
 
     issue: str  # node id

@@ -1,58 +1,50 @@
 """Orders to GitHub, as values with a key: the same order is recognised when it is given twice."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class AddLabel:
+class AddLabel(Struct, frozen=True):
     issue: str  # node id
     label: str  # name, in its stored spelling
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveLabel:
+class RemoveLabel(Struct, frozen=True):
     """Removing a label that is not there is no error."""
 
     issue: str
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class CreateComment:
+class CreateComment(Struct, frozen=True):
     issue: str
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class EditComment:
+class EditComment(Struct, frozen=True):
     comment: str  # node id
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class CloseIssue:
+class CloseIssue(Struct, frozen=True):
     """Close as completed."""
 
     issue: str
 
 
-@dataclass(frozen=True, slots=True)
-class CreateIssue:
+class CreateIssue(Struct, frozen=True):
     title: str
     body: str
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EditIssue:
+class EditIssue(Struct, frozen=True):
     """Replace the body of an issue of our own (dashboard, batch); never of a person's."""
 
     issue: str
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class React:
+class React(Struct, frozen=True):
     """`content` is GraphQL's ReactionContent: EYES, ROCKET, CONFUSED."""
 
     subject: str
@@ -62,8 +54,7 @@ class React:
 Change = AddLabel | RemoveLabel | CreateComment | EditComment | CloseIssue | CreateIssue | EditIssue | React
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """What became of one change, in the order given. `node_id`, `id` and `number` name what was created or edited.
 
     `error` is GitHub's own sentence when this one change was refused; the others of the same document may hold all the same.

@@ -1,8 +1,9 @@
 """The configuration of a repository, `.github/cf.yml`, as values. Reading and judging the file is `bot/notation/config.py`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
+
+from msgspec import Struct, field
 
 from bot.model.unit import Gate
 
@@ -11,8 +12,7 @@ WORKER_WORKFLOW = "cf-worker.yml"
 CONDUCTOR_WORKFLOW = "cf-conductor.yml"
 
 
-@dataclass(frozen=True, slots=True)
-class EngineConfig:
+class EngineConfig(Struct, frozen=True):
     """`args` is, for the engine `command`, the whole command line (run by bash, from the default branch's file only)."""
 
     args: str = ""
@@ -21,43 +21,37 @@ class EngineConfig:
     model: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     max_attempts: int = 3
     backoff: timedelta = timedelta(seconds=30)
     max_backoff: timedelta = timedelta(hours=1)
     interruptions: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Dispatch:
+class Dispatch(Struct, frozen=True):
     units_per_run: int = 1
     launch_grace: timedelta = timedelta(minutes=5)
 
 
-@dataclass(frozen=True, slots=True)
-class Dependencies:
+class Dependencies(Struct, frozen=True):
     keywords: tuple[str, ...] = ("depends on", "blocked by", "requires", "needs")
     native: bool = True
     satisfied_by: str = "closed"
 
 
-@dataclass(frozen=True, slots=True)
-class Publish:
+class Publish(Struct, frozen=True):
     max_files: int = 100
     max_bytes: int = 4_194_304
     protected: tuple[str, ...] = (".github/workflows/**", ".claude/**", ".mcp.json", "AGENTS.md", "CLAUDE.md")
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
+class Trust(Struct, frozen=True):
     permission: str = "write"
     ignore: tuple[str, ...] = ()
     apps: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """Every key has an effect; the defaults are those of an empty file."""
 
     prefix: str = "cf"

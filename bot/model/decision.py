@@ -1,8 +1,9 @@
 """What a tick decided: per task what should be true from now on, and why."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from bot.model.batch import BatchEnd
 from bot.model.record import Record
@@ -23,8 +24,7 @@ class Verb(StrEnum):
     DROP = "drop"
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """A comment that is posted once per fingerprint: a question, a final result, or what only a person can settle."""
 
     fingerprint: str
@@ -32,14 +32,12 @@ class Notice:
     question: bool = False  # its comment id becomes the blocker's
 
 
-@dataclass(frozen=True, slots=True)
-class CancelRun:
+class CancelRun(Struct, frozen=True):
     run: int
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """One attempt to claim and dispatch. `earlier` is where kept work is (`<run id>/<key>`)."""
 
     number: int
@@ -47,8 +45,7 @@ class Start:
     earlier: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The wanted state of one task. Acting on it writes only the difference to what is there.
 
     `status` None means no status label; `record` is the record as it should be; `due` is when waiting alone could change
@@ -69,8 +66,7 @@ class Decision:
     due: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """One decision for every tracked task, by number. `cycles` are paths like (1, 2, 3, 1)."""
 
     decisions: tuple[Decision, ...]

@@ -1,14 +1,14 @@
 """What GitHub says about accounts, issues, comments and pull requests, as plain values."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
 
 from bot.model.ref import Ref
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """Who did something. A deleted account is `GHOST`: nobody, trusted with nothing, and not a bot."""
 
     id: int
@@ -37,8 +37,7 @@ class EventKind(StrEnum):
     EDITED = "edited"  # of the body; `actor` is the editor
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """One entry of an issue's history. `label` is set for label events; `by_merge` on a close that a merge or commit caused."""
 
     kind: EventKind
@@ -48,8 +47,7 @@ class Event:
     by_merge: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(Struct, frozen=True):
     """One issue comment. `id` is the database id that REST takes, `node_id` the one that GraphQL takes."""
 
     id: int
@@ -66,8 +64,7 @@ class Comment:
         return self.updated_at > self.created_at
 
 
-@dataclass(frozen=True, slots=True)
-class Pull:
+class Pull(Struct, frozen=True):
     """A pull request that says it closes the issue, or that we opened for it."""
 
     number: int
@@ -83,8 +80,7 @@ class Pull:
     mergeable: bool | None = None  # None: GitHub is still computing it
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """One native `blocked by` edge. `ref` is None for a blocker that the token cannot see."""
 
     ref: Ref | None
@@ -110,8 +106,7 @@ class NeedState(StrEnum):
         return self in (NeedState.COMPLETED, NeedState.MERGED)
 
 
-@dataclass(frozen=True, slots=True)
-class Issue:
+class Issue(Struct, frozen=True):
     """One issue of the repository as GitHub shows it. `labels` keep their stored spelling; `events` are oldest first."""
 
     number: int

@@ -1,15 +1,15 @@
 """Our memory of one task: what the hidden record in its status comment holds. All facts, no verdicts."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from bot.model.report import Outcome, Question
 from bot.model.status import Status
 from bot.model.unit import Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True, omit_defaults=True):
     """One start. `run` is 0 until the run id is known; `outcome` is None while it is live.
 
     `cancelled_for` says why we asked for its end (closed, stopped, withdrawn), so a cancelled run is attributed rightly.
@@ -36,8 +36,7 @@ class Attempt:
         return self.outcome is None
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Struct, frozen=True, omit_defaults=True):
     """Who ordered the work, when, and the digest of the title and body that the order stands for."""
 
     by: str
@@ -45,8 +44,7 @@ class Approval:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
+class Blocker(Struct, frozen=True, omit_defaults=True):
     """An open question; `asked_at` bounds which replies count."""
 
     fingerprint: str
@@ -54,8 +52,7 @@ class Blocker:
     asked_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True, omit_defaults=True):
     """A question that was answered, kept for the next prompts."""
 
     question: str
@@ -65,8 +62,7 @@ class Answer:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True, omit_defaults=True):
     """The record of task `task`. `attempts` are oldest first; `strikes` and `interruptions` count since they were last cleared.
 
     `status` and `status_at` are our last status write: a person's label newer than it wins. `notices` are fingerprints of

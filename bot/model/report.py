@@ -1,7 +1,8 @@
 """What a run hands back about one attempt."""
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 
 class Outcome(StrEnum):
@@ -31,8 +32,7 @@ class GateStatus(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class GateResult:
+class GateResult(Struct, frozen=True, omit_defaults=True):
     """`tail` is the end of the gate's output, redacted and bounded; empty when it passed."""
 
     name: str
@@ -41,8 +41,7 @@ class GateResult:
     tail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True, omit_defaults=True):
     """What the agent asks. `options` are offered answers in the order A, B, C."""
 
     text: str
@@ -50,8 +49,7 @@ class Question:
     tried: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True, omit_defaults=True):
     """`message` are the agent's or the worker's own words: shown to people (sanitised), never decided on.
 
     `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.

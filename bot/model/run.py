@@ -1,11 +1,11 @@
 """Workflow runs, jobs and artifacts, as the Actions API shows them."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Run:
+
+class Run(Struct, frozen=True):
     """One workflow run. `title` is `display_title`, which echoes `run-name` and with it the attempt keys.
 
     Only `completed` is terminal: a status is a snapshot and may go backwards.
@@ -26,8 +26,7 @@ class Run:
         return self.status == "completed"
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """One job of a run's latest attempt. `name` of a called workflow's job is `<caller leg> / <job>`."""
 
     id: int
@@ -44,8 +43,7 @@ class Job:
         return self.status == "completed"
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Struct, frozen=True):
     id: int
     name: str
     run_id: int

@@ -1,8 +1,9 @@
 """All that a plan is made from: one look at the repository, the clock included."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from bot.model.batch import Batch
 from bot.model.config import Config
@@ -14,29 +15,25 @@ from bot.model.task import Task
 from bot.model.view import Repository
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(Struct, frozen=True):
     """Wanted: what may this account do here?"""
 
     login: str
 
 
-@dataclass(frozen=True, slots=True)
-class NeedOf:
+class NeedOf(Struct, frozen=True):
     """Wanted: how does this need stand?"""
 
     ref: Ref
 
 
-@dataclass(frozen=True, slots=True)
-class JobsOf:
+class JobsOf(Struct, frozen=True):
     """Wanted: the jobs of this run."""
 
     run: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReportIn:
+class ReportIn(Struct, frozen=True):
     """Wanted: the report that this artifact holds."""
 
     artifact: int
@@ -45,8 +42,7 @@ class ReportIn:
 Lookup = Permission | NeedOf | JobsOf | ReportIn
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """`accounts` are the ids whose markers count. `comments` are those changed since the cursor, by issue, oldest first.
 
     `permissions`, `needs`, `jobs` and `reports` hold what was looked up so far: a plan that lacks one of them names it as

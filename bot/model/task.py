@@ -1,15 +1,15 @@
 """A task: an issue, our record about it, and what its text says, side by side."""
 
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from bot.model.issue import Comment, Issue
 from bot.model.record import Record
 from bot.model.ref import Ref
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """`needs` is the union of the text's and the native edges. `warnings` are declarations that could not be read, in plain words.
 
     `comment` is the status comment that holds the record, if there is one; `record` is empty (`Record(number)`) otherwise.

@@ -1,9 +1,10 @@
 """What one matrix leg of the worker workflow does. A unit travels as JSON and holds numbers, keys and configuration only."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class Kind(StrEnum):
@@ -14,8 +15,7 @@ class Kind(StrEnum):
     SPEC = "spec"
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """One command that must exit 0 for work to be proven. `os` are runner labels."""
 
     name: str
@@ -25,8 +25,7 @@ class Gate:
     own_job: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyLeg:
+class VerifyLeg(Struct, frozen=True):
     """One job of the verify matrix: the gates (by name) that share one clean machine of one system."""
 
     name: str
@@ -34,8 +33,7 @@ class VerifyLeg:
     gates: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """`tasks`, `keys` and `comments` (ids of the record comments) stand in the same order.
 
     `config_blob` is the git blob id of the configuration that the run reads; `accounts` are the ids whose markers count;

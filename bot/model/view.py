@@ -1,19 +1,18 @@
 """What one look at the repository returned: facts only, before any rule has judged them."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from bot.model.issue import Account, Issue
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     node_id: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """`full_name` is `owner/name` in its stored spelling."""
 
     full_name: str
@@ -24,8 +23,7 @@ class Repository:
     has_issues: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """One GraphQL snapshot, all pages. `issues` holds every tracked issue once, our dashboard included.
 
     `config_text` is None when the file is absent; `config_blob` is its git blob id. `viewer` is the account of the token.

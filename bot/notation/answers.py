@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from bot.notation.sanitise import sanitise
 from bot.notation.text import CODE, STRUCK, read_lines
@@ -25,15 +26,13 @@ class NotAnAnswer(Enum):
     EMPTY = "it says nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """The answer's words; with options, the option itself."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
+class _Said(Struct, frozen=True):
     """One line of a reply: as written, and without the marks of a list or heading. In code nothing is an order."""
 
     words: str

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from bot.model.batch import Batch, Order, Result, Strategy
 from bot.model.decision import Notice
@@ -48,25 +49,21 @@ _DEFAULTS = {"blocked": "wait"}  # options that may be spelled out because they 
 # ---------------------------------------------------------------------- task lists
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(Struct, frozen=True):
     numbers: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
+class Labelled(Struct, frozen=True):
     """Every open issue with this label."""
 
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class InMilestone:
+class InMilestone(Struct, frozen=True):
     milestone: str
 
 
-@dataclass(frozen=True, slots=True)
-class AllReady:
+class AllReady(Struct, frozen=True):
     """Every approved task that is labelled ready when the order is written."""
 
 
@@ -166,8 +163,7 @@ def _shown(text: str) -> str:
 # ---------------------------------------------------------------------- the batch issue
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One line of the plan. `note` says what the member waits for or what becomes of it first."""
 
     task: int

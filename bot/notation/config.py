@@ -1,9 +1,10 @@
 """`.github/cf.yml` read into a `Config`. Every key is known by this table, has a range, and is refused outside it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+
+from msgspec.structs import replace
 
 from bot.model.config import CONFIG_PATH, Config, Dependencies, Dispatch, EngineConfig, Publish, Retry, Trust
 from bot.model.errors import UsageError

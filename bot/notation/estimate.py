@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from bot.notation.duration import RIGHT_FORM, DurationError, read_duration, write_duration
 from bot.notation.text import CODE, STRUCK, live_lines
@@ -16,8 +17,7 @@ _EMPTY = frozenset({"", "none", "n/a", "-", "no response"})
 _SHOWN = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(Struct, frozen=True):
     """`priority` runs from 0 (first) to 9; `category` is empty if there is none. `warnings` are plain sentences."""
 
     priority: int = DEFAULT_PRIORITY

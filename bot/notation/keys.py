@@ -1,13 +1,13 @@
 """Attempt keys: `cf-<task>-<n>` names the n-th start of a task everywhere, and is never used again."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _KEY = re.compile(r"(?<![0-9A-Za-z-])cf-([1-9][0-9]{0,9})-([1-9][0-9]{0,5})(?![0-9A-Za-z-])", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Key:
+class Key(Struct, frozen=True, order=True):
     task: int
     number: int
 

@@ -7,8 +7,9 @@ a reference, or a heading that is a keyword, takes the list or paragraph right b
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
+
+from msgspec import Struct, field
 
 from bot.model.config import Dependencies
 from bot.model.ref import Ref
@@ -23,8 +24,7 @@ _SHOWN = 80  # characters of foreign text in a warning
 _TOLD = 20  # warnings for one body
 
 
-@dataclass(frozen=True, slots=True)
-class NeedWarning:
+class NeedWarning(Struct, frozen=True):
     """Something on a declaration line that could not be read, and how to write it. `text` is one line, made harmless."""
 
     line: int
@@ -35,8 +35,7 @@ class NeedWarning:
         return f"line {self.line}: `{self.text}`: {self.mend}"
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(Struct, frozen=True):
     """What a body declares: numbers of this repository, references to others, each once and in the order written."""
 
     local: tuple[int, ...] = ()
@@ -145,8 +144,7 @@ def _split_url(url: str) -> tuple[str, str]:
     return rest[:end].lower(), rest[end:]
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     """What was read so far. Dictionaries serve as ordered sets."""
 
     repository: str

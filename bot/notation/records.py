@@ -1,7 +1,8 @@
 """A task's record inside its status comment."""
 
 from collections.abc import Collection
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from bot.model.issue import Comment
 from bot.model.record import Answer, Attempt, Blocker, Record

@@ -5,7 +5,8 @@ Every function here is linear in the length of its text, whatever the text holds
 
 import html
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from bot.notation.marker import defuse
 
@@ -102,8 +103,7 @@ _MENTION = re.compile(r"(?<![0-9A-Za-z_.@/])@(?=[0-9A-Za-z])")
 _BREAK = "\u200b"  # seen by GitHub's parsers, not by readers; harmless inside code, unlike an entity
 
 
-@dataclass(frozen=True, slots=True)
-class Neutral:
+class Neutral(Struct, frozen=True):
     """Text that closes nothing but its own issue, calls nobody and forms no marker.
 
     `defused` are the references that it would have closed.

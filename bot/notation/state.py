@@ -4,8 +4,9 @@ It is a cache and a set of cursors: with the dashboard lost, the next tick start
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from bot.model.issue import Issue
 from bot.notation.codec import Unreadable, dump, load
@@ -14,8 +15,7 @@ from bot.notation.marker import read_marker, write_marker
 NAME = "state"
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True, omit_defaults=True):
     """`comments_since` is up to when comments were seen. `config_blob` is the last valid configuration.
 
     `records` says which comment (node id) holds whose record, for tasks that are not finished: one that has left the

@@ -27,8 +27,9 @@ what it found or settles the matter for the rest of the paragraph.
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 CODE = "\ufffc"
 """Stands in `Line.text` where inert text was: code, `<pre>`-like elements, HTML quotes."""
@@ -52,8 +53,7 @@ class Kind(Enum):
     """Code, a quotation, or nothing but struck-out text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line of a text; `number` counts from 1 and `raw` is the line as written, without its line end.
 
     `text` is what is live of it: tabs expanded, markers of lists and headings and invisible characters removed,
@@ -133,8 +133,7 @@ def live_lines(text: str | None) -> Iterator[Line]:
     return (line for line in read_lines(text) if line.live)
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A comment or an element that has begun and has not ended."""
 
     tag: str | None
@@ -160,8 +159,7 @@ class _Open:
         return None
 
 
-@dataclass(slots=True)
-class _Fence:
+class _Fence(Struct):
     char: str
     length: int
     indent: int
@@ -171,8 +169,7 @@ class _Fence:
         return indent - self.indent < 4 and len(mark) >= self.length and not mark.strip(self.char)
 
 
-@dataclass(slots=True)
-class _Piece:
+class _Piece(Struct):
     """One line of a paragraph whose inline marks are not read yet."""
 
     at: int

@@ -5,7 +5,6 @@ Beside the unit's own fields each entry holds what the workflow needs and expres
 artifact names, because a gate's own name may hold characters that those may not.
 """
 
-import dataclasses
 from collections.abc import Sequence
 
 import msgspec
@@ -31,7 +30,7 @@ def read_unit(text: str) -> Unit:
 
 
 def _plain(unit: Unit) -> dict[str, object]:
-    fields: dict[str, object] = msgspec.to_builtins(dataclasses.asdict(unit))
+    fields: dict[str, object] = msgspec.to_builtins(unit)
     legs = [{"number": number, **msgspec.to_builtins(leg)} for number, leg in enumerate(unit.verify, start=1)]
     return {
         "lead": unit.lead,

@@ -1,10 +1,10 @@
 """YAML with the line of every value, so that an error can name file, line, what was found and what would be right."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
 import yaml
+from msgspec import Struct, field
 
 from bot.model.errors import UsageError
 
@@ -16,8 +16,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_NODES = 20_000  # aliases can make a small text expand without bound
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """One value of a YAML file with its place. `raw` is what YAML says it is."""
 
     raw: Any

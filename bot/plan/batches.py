@@ -5,7 +5,8 @@ an outsider's edit counts as for any other task.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from bot.model.batch import Batch, BatchEnd, Order, Result, Strategy
 from bot.model.decision import Decision, Verb

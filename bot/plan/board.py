@@ -1,9 +1,10 @@
 """The snapshot laid out for the rules: each task with what its labels mean, and the graph of needs between them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+
+from msgspec import Struct
 
 from bot.model.batch import Batch
 from bot.model.config import Config
@@ -20,8 +21,7 @@ from bot.plan.graph import Graph
 from bot.plan.labels import Meant, meant_status
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A task under judgement: `record` may already differ from the task's by what an earlier step decided."""
 
     task: Task

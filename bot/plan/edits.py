@@ -1,7 +1,8 @@
 """Small changes to a record, named after what happened."""
 
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from bot.model.record import Attempt, Record
 from bot.model.report import Outcome
@@ -17,7 +18,7 @@ def with_status(record: Record, status: Status | None, now: datetime) -> Record:
 
 def with_live(record: Record, **changes: object) -> Record:
     """The record with its newest attempt changed."""
-    return with_newest(record, replace(record.attempts[-1], **changes))  # type: ignore[arg-type]  # the field names are ours
+    return with_newest(record, replace(record.attempts[-1], **changes))
 
 
 def with_newest(record: Record, newest: Attempt) -> Record:

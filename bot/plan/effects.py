@@ -1,8 +1,10 @@
 """What an attempt's outcome does to its task: the table of outcome -> status, strike and words."""
 
 import hashlib
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.model.config import Config
 from bot.model.decision import Notice
@@ -15,8 +17,7 @@ from bot.notation.quoting import code_block, quote, quote_line
 from bot.plan.outcomes import Ending
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """The status that follows, the record with the attempt ended, what to say, and why."""
 
     status: Status

@@ -6,10 +6,11 @@ descendants is linear in nodes and edges.
 
 import heapq
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 
 class Node(Hashable, Protocol):
@@ -24,8 +25,7 @@ CHUNK = 8192
 """Descendants counted at once, one bit each: at most a kilobyte for each node, however large the graph."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cycle(Generic[N]):
+class Cycle(Struct, Generic[N], frozen=True):
     """A strongly connected component that needs itself. `path` is a shortest way round through its smallest member.
 
     The path follows the needs, and begins and ends with that member. Where several loops are tangled, not every member

@@ -1,6 +1,6 @@
 """Hints beside a decision: they change nothing about the task."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from bot.model.decision import Decision, Notice
 from bot.notation.needs import looks_like_declaration

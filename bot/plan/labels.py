@@ -1,9 +1,10 @@
 """Which status a task's labels mean, when people, we and old events disagree (design decision 9)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+
+from msgspec import Struct
 
 from bot.model.issue import Event, EventKind
 from bot.model.snapshot import Snapshot
@@ -13,8 +14,7 @@ from bot.model.task import Task
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Meant:
+class Meant(Struct, frozen=True):
     """`status` None: no status label. `move` is a person's label event newer than our last write, if that decided."""
 
     status: Status | None

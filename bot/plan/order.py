@@ -6,8 +6,9 @@ number. The graph holds all open tasks, so that work which cannot start yet stil
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec import Struct, field
 
 from bot.plan.graph import Graph
 
@@ -15,8 +16,7 @@ DEFAULT_DURATION = timedelta(minutes=15)
 """Expected of a task as long as nothing is known: no estimate, and no attempt in this repository has finished."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """What ordering wants to know about a task. `continued` is work that was begun: a lost run, an answered question."""
 
     number: int
@@ -27,8 +27,7 @@ class Candidate:
     continued: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Struct, frozen=True):
     """How long finished attempts took: medians by category, and of the whole repository (None if there are none)."""
 
     by_category: Mapping[str, timedelta] = field(default_factory=dict)

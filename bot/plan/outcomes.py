@@ -1,7 +1,9 @@
 """How an attempt ended: facts from the platform, words from the agent (design decision 3)."""
 
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.model.record import Attempt
 from bot.model.report import Outcome, Report
@@ -13,8 +15,7 @@ from bot.notation.reports import report_name
 _NEVER_STARTED = ("startup_failure", "action_required", "stale")
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How the attempt ended. `republish` says that proven work exists and only publishing is left."""
 
     outcome: Outcome
@@ -23,8 +24,7 @@ class Ending:
     republish: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Legs:
+class Legs(Struct, frozen=True):
     """The jobs of one unit's leg, by role."""
 
     agent: Job | None

@@ -1,6 +1,6 @@
 """Rules for tasks that are nobody's turn but a person's: answers, reviews, and the plain "not yet"."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from bot.model.decision import Decision, Notice, Verb
 from bot.model.issue import Comment, NeedState

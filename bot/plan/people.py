@@ -1,6 +1,6 @@
 """Rules for what people did: closed, reopened, withdrew, moved. Open and closed are facts and are obeyed from every state."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from bot.model.decision import Decision, Notice, Verb
 from bot.model.issue import Event, EventKind, NeedState, Pull, StateReason

@@ -1,8 +1,9 @@
 """Which ready tasks start now, in which order, and why the others do not yet."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from bot.model.decision import Decision, Notice, Start, Verb
 from bot.model.issue import NeedState

@@ -1,6 +1,6 @@
 """Who may order work, and whether an order still stands for the text that would be used (design decision 13)."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from bot.model.issue import GHOST, Account, Event, EventKind
 from bot.model.record import Approval, Record
@@ -11,16 +11,14 @@ from bot.notation.digests import text_digest
 _RANKS = ("none", "read", "triage", "write", "maintain", "admin")
 
 
-@dataclass(frozen=True, slots=True)
-class Unapproved:
+class Unapproved(Struct, frozen=True):
     """No order stands. `changed` says that one stood until somebody without permission edited the text."""
 
     reason: str
     changed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """It depends on permissions that were not looked up yet."""
 
     wants: frozenset[Permission]

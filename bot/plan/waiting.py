@@ -1,7 +1,8 @@
 """What a task waits for: needs, each in its own words."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from bot.model.decision import Notice
 from bot.model.issue import Issue, NeedState, StateReason
@@ -21,8 +22,7 @@ _NEEDS_A_PERSON = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Unmet:
+class Unmet(Struct, frozen=True):
     ref: Ref
     state: NeedState
     words: str

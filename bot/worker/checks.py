@@ -5,8 +5,10 @@ Used twice: before work is handed over (in the agent's job), and before it is pu
 
 import posixpath
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.model.config import Config, Publish
 from bot.worker.git import Git
@@ -34,8 +36,7 @@ def limits_of(config: Config) -> Publish:
     return replace(config.publish, protected=(*config.publish.protected, *extra))
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """One path of a change. `mode` and `blob` are the new ones, empty for a deletion."""
 
     path: str
@@ -44,8 +45,7 @@ class FileChange:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """Why a change needs a person. `secret` also forbids to keep or show it; an order can let `protected` paths through."""
 
     refused: tuple[str, ...] = ()

@@ -5,8 +5,9 @@ most (design decision 10).
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from bot.github.port import Reader
 from bot.model.config import WORKER_WORKFLOW, Config
@@ -27,8 +28,7 @@ _PERMISSIONS = ("none", "read", "triage", "write", "maintain", "admin")
 _CLOCKS = timedelta(minutes=15)  # how far the conductor's clock and GitHub's may be apart
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimFacts:
+class ClaimFacts(Struct, frozen=True):
     """What the judgement rests on. `owner` is the run that the key belongs to, `outsiders` who edited the text without permission.
 
     `unmet` are needs with the reason each is not satisfied; `reported` says that a report of this key exists.
@@ -47,16 +47,14 @@ class ClaimFacts:
     legs: int = 1  # how many units share this run
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """The task is ours: its text as it stands now, and its record."""
 
     issue: Issue
     record: Record
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     reason: str
 
 

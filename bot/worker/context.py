@@ -1,7 +1,8 @@
 """The prompt: what the agent is told, from authorised people's words only, with nothing hidden in them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from bot.model.issue import Comment, Issue
 from bot.model.record import Attempt, Record
@@ -13,8 +14,7 @@ from bot.notation.sanitise import sanitise
 _BODY, _COMMENT, _COMMENTS, _TAIL = 60_000, 8_000, 60_000, 6_000
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """Everything a prompt is made of.
 
     `comments` are those of authorised people, oldest first; `earlier` the last report of the task, if there is one; `notes` say

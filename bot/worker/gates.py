@@ -1,9 +1,10 @@
 """The repository's own commands: set-up, and the gates that prove work. Only an exit status of 0 is a pass."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+
+from msgspec import Struct
 
 from bot.model.report import GateResult, GateStatus
 from bot.model.unit import Gate
@@ -15,8 +16,7 @@ SETUP_TIMEOUT = timedelta(minutes=10)
 _TAIL = 6_000  # characters of a gate's output that a report carries
 
 
-@dataclass(frozen=True, slots=True)
-class Shop:
+class Shop(Struct, frozen=True):
     """Where the commands run: folder, environment, and how their output is shown."""
 
     folder: Path
@@ -39,8 +39,7 @@ class Shop:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """A gate's result and its whole (bounded, redacted) output."""
 
     result: GateResult

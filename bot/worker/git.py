@@ -2,10 +2,11 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from bot.model.errors import BotError
 from bot.worker.environment import git_environment
@@ -42,8 +43,7 @@ class GitCancelled(BotError):
     """A git command was ended because the job is being cancelled."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remote:
+class Remote(Struct, frozen=True):
     """Where to fetch from and push to. `token` is used for that one call only, and never for a path on disk."""
 
     url: str

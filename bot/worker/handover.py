@@ -1,7 +1,8 @@
 """The end of the agent's job: its files become one commit of ours, are judged, and are kept for the jobs that follow."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from bot.model.config import Publish
 from bot.notation.keys import Key, branch_of
@@ -16,8 +17,7 @@ from bot.worker.redact import Redactor
 PATCH_FILE = "work.patch"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What the agent did: the commit, where it stands now, its files, and what about it needs a person."""
 
     commit: str

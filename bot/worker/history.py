@@ -1,6 +1,7 @@
 """Where work starts, and how one commit of it stands on the branches as they are by then."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.model.issue import Issue
 from bot.model.record import Record
@@ -8,8 +9,7 @@ from bot.notation.keys import Key, branch_of
 from bot.worker.git import EMAIL, Git
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """`point` is the commit whose files the agent gets, `trunk` the one that the work goes on top of.
 
     `parents` are those of the commit to come: the trunk, and the base as well where a continued branch is brought up to date.

@@ -6,8 +6,9 @@ from here: where the work started, what the files are like at the end, and the o
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from bot.worker.git import Git, Remote
 from bot.worker.process import Cancellation
@@ -15,8 +16,7 @@ from bot.worker.process import Cancellation
 OWN_FOLDER = ".cf"  # our files inside the agent's workspace; never part of the work
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One file of a tree as git stores it."""
 
     mode: str

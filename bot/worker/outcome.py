@@ -1,13 +1,12 @@
 """What became of an attempt, from the platform's facts. The agent's job has words only; the results of jobs come from Actions."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from bot.model.report import Outcome, Report
 from bot.worker.work import GOOD
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(Struct, frozen=True):
     """`agent` and `verify` are Actions' results of the two jobs; `work` is the agent job's report.
 
     `change` says that a commit came with it, `legs` that there are gates to verify.
@@ -20,8 +19,7 @@ class Results:
     change: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """`outcome` is None where the change may be published; `verified` then says whether gates have proven it."""
 
     outcome: Outcome | None

@@ -3,8 +3,9 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from bot.model.errors import UsageError
 from bot.model.unit import Unit, VerifyLeg
@@ -13,8 +14,7 @@ from bot.notation.keys import Key, read_key
 from bot.notation.units import read_unit
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """The job's folders and identity. `environ` is kept for what programs may see of it.
 
     `out` holds the kept work, `verify_out` the results of gates, `report_out` the final report. `secrets` are the values that

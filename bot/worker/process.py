@@ -15,11 +15,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 TRACK = "CF_TRACK"
 _PROC = Path("/proc")
@@ -73,8 +74,7 @@ class Cancellation:
         return self._reason
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How long and how much. `drain` bounds the wait for output after the end; None means no bound."""
 
     wall: timedelta | None = None
@@ -84,8 +84,7 @@ class Limits:
     tail: int = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """A program's end. `code` is its exit status, negative for a signal; `output` is head and tail, as text.
 
     `omitted` counts the bytes left out between the two. `errors` is standard error where it was asked for apart.
@@ -230,8 +229,7 @@ def _newest_change(folder: Path) -> float:
     return newest
 
 
-@dataclass(frozen=True, slots=True)
-class _Stat:
+class _Stat(Struct, frozen=True):
     parent: int
     group: int
     session: int

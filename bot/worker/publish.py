@@ -3,9 +3,11 @@
 Runs nothing of the change and trusts none of its words.
 """
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.github.port import GitHub
 from bot.model.config import Config
@@ -33,8 +35,7 @@ from bot.worker.verify import read_results, take_bundle
 SETTING = "Settings > Actions > General > Workflow permissions > Allow GitHub Actions to create and approve pull requests"
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """A change that may be published: the report so far, its bundle, and the gates that passed on its commit."""
 
     report: Report

@@ -1,7 +1,8 @@
 """The words of a pull request: it closes its own issue and no other, whatever the agent wrote."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from bot.model.report import GateResult
 from bot.notation.sanitise import neutralise
@@ -10,8 +11,7 @@ _DEFAULT_TOKEN_ACCOUNT = 41898282  # github-actions[bot]
 _TITLE, _SAID = 200, 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class PullWords:
+class PullWords(Struct, frozen=True):
     """What a pull request says. `gates` are those that passed on its commit; none means that it is not verified."""
 
     task: int

@@ -4,8 +4,10 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.model.config import EngineConfig
 from bot.model.report import GateResult, Outcome, Question
@@ -23,8 +25,7 @@ _SAME = 3  # the same failure so often in a row ends the corrections
 _SAID = 3_000
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """How the agent's work ended. `outcome` is None when it may be a change that is to be verified."""
 
     outcome: Outcome | None
@@ -36,8 +37,7 @@ class Tried:
     log: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
+class Bench(Struct, frozen=True):
     """What the rounds need: the engine and its configuration, the agent's own shop, the gates to preview, and the bounds.
 
     `settle` is called before gates run and gives the means to undo what they leave behind; it says whether there is a change.

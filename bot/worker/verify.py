@@ -1,8 +1,9 @@
 """`cf verify`, one leg of the verify matrix: the gates on a clean machine, on exactly the commit that would be published."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from bot.github.port import Reader
 from bot.model.config import Config
@@ -23,8 +24,7 @@ from bot.worker.settings import clean_workspace
 RESULT_FILE = "verify.json"
 
 
-@dataclass(frozen=True, slots=True)
-class LegResult:
+class LegResult(Struct, frozen=True):
     """What one leg found on the commit `head`."""
 
     leg: str

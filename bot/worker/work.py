@@ -3,10 +3,12 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from shutil import rmtree
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.github.port import Reader
 from bot.model.config import Config, EngineConfig
@@ -41,8 +43,7 @@ GOOD = frozenset({Outcome.UNVERIFIED, Outcome.BLOCKED, Outcome.NO_CHANGES, Outco
 """Outcomes of the agent's job that are data: the job is green, and the jobs after it decide."""
 
 
-@dataclass(frozen=True, slots=True)
-class Worked:
+class Worked(Struct, frozen=True):
     """What the job ends with. `verify` says that there is a change whose gates are to be run."""
 
     report: Report

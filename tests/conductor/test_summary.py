@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from msgspec.structs import force_setattr
 
 from bot.conductor.act import Effects
 from bot.conductor.command import _output, _tell
@@ -131,7 +132,7 @@ def test_the_summary_names_cycles_pull_requests_skips_and_when_it_goes_on():
     seen = a_snapshot(a_task(1, needs=(2,)), a_task(2, needs=(1,)), a_task(3, needs=(1,)), a_task(4))
     tick = a_tick(seen, Effects(skipped={4: "changed since snapshot"}, refused=["CreateComment: locked"]))
     issues = (*tick.seen.view.issues, an_issue(9, "cf:ready", is_pull=True))
-    object.__setattr__(tick.seen.view, "issues", issues)
+    force_setattr(tick.seen.view, "issues", issues)
     text = markdown(tick, NOW)
 
     assert "Cycle members: 2. Held behind cycles: 1." in text

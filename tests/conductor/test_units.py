@@ -1,9 +1,9 @@
 """Claims made into units, and units into runs."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from bot.conductor.units import MODEL_SECRET, into_runs, unit_of
 from bot.model.config import Config, EngineConfig

@@ -1,12 +1,12 @@
 """`.github/cf.yml`: every key has a default, a range, and a sentence for what does not fit."""
 
-from dataclasses import fields
 from datetime import timedelta
 from operator import attrgetter
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import fields
 
 from bot.model.config import CONFIG_PATH, Config, EngineConfig
 from bot.model.errors import UsageError

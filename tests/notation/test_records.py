@@ -1,11 +1,11 @@
 """The hidden record, the state of the dashboard, and the comments that hold them."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bot.model.decision import Notice
 from bot.model.record import Answer, Blocker, Record

@@ -1,9 +1,9 @@
 """Units as they travel."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.unit import Kind, Unit, VerifyLeg
 from bot.notation.codec import Unreadable
@@ -31,7 +31,7 @@ def test_a_unit_is_read_back_from_its_entry():
 
 def test_an_entry_holds_every_field_and_what_expressions_cannot_work_out():
     (entry,) = json.loads(write_units([UNIT]))
-    assert set(entry) >= set(Unit.__dataclass_fields__)
+    assert set(entry) >= set(Unit.__struct_fields__)
     assert (entry["lead"], entry["name"], entry["job_minutes"]) == (12, "#12 #13", 115)
     assert [leg["number"] for leg in entry["verify"]] == [1, 2]
     assert entry["secret"] == entry["earlier"] == ""

@@ -1,9 +1,9 @@
 """How an attempt ended, and what that makes of its task: the two tables of the specification, row by row."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.config import Config, Retry
 from bot.model.decision import Verb

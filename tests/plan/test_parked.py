@@ -1,8 +1,7 @@
 """Questions, answers, and the plain "not yet"."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from bot.model.decision import Verb
 from bot.model.issue import GHOST, Account

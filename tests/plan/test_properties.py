@@ -1,11 +1,11 @@
 """What holds for every plan, on generated repositories."""
 
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bot.model.config import Config
 from bot.model.issue import EventKind, NeedState, StateReason

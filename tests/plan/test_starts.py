@@ -1,9 +1,9 @@
 """What starts now, and why the rest does not."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.config import Config, Dispatch
 from bot.model.decision import Start, Verb

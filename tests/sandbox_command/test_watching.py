@@ -46,8 +46,8 @@ def facts(*tasks, runs=(), now=NOON):
     return Facts(now, tasks, runs)
 
 
-def attempt(outcome=None, **parts):
-    return Attempt(1, Kind.CODE, NOON, Status.READY, "d", outcome=outcome, **parts)
+def attempt(outcome=None, number=1, **parts):
+    return Attempt(number, Kind.CODE, NOON, Status.READY, "d", outcome=outcome, **parts)
 
 
 MERGED = task(
@@ -138,7 +138,7 @@ class TestScreen:
 
     def test_the_table_has_a_row_for_each_task(self):
         record = Record(
-            1, attempts=(attempt(Outcome.FAILED, ended_at=NOON), replace(attempt(Outcome.PASSED), number=2))
+            1, attempts=(attempt(Outcome.FAILED, ended_at=NOON), attempt(Outcome.PASSED, number=2))
         )
         look = facts(replace(MERGED, record=record, runs=(7, 8), closed_at=NOON + timedelta(seconds=65)))
         header, row = self.shown(look).splitlines()

@@ -7,11 +7,11 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from bot.model.record import Approval, Attempt, Record
 from bot.model.report import Outcome, Report

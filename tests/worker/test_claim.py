@@ -1,9 +1,9 @@
 """SEC-06, DUP-01, ACT-12c: the first step of a job starts an agent only for the attempt that owns the task."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.config import Config
 from bot.model.issue import Account, Issue, NeedState

@@ -4,10 +4,10 @@ Every outcome is the platform's word.
 """
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.report import GateResult, GateStatus, Outcome, Report
 from bot.model.unit import Kind, VerifyLeg

@@ -2,10 +2,10 @@
 
 import subprocess
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.record import Answer
 from bot.model.report import GateStatus, Outcome, Question

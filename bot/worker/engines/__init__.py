@@ -1,10 +1,11 @@
 """The agents we can run, by name. Each is one module that describes a command and reads its outcome; it starts nothing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from bot.model.config import EngineConfig
 from bot.model.errors import UsageError
@@ -19,8 +20,7 @@ _RENAMED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
+class Brief(Struct, frozen=True):
     """What one start of an agent is given. `feedback` is a file with what failed before, from the second round on."""
 
     workspace: Path
@@ -34,8 +34,7 @@ class Brief:
     feedback: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """How the agent's program ended: None when it simply finished, else an outcome and why."""
 
     outcome: Outcome | None
