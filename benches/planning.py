@@ -108,7 +108,9 @@ def whole_plan(edges: int) -> Callable[[], object]:
     order = (Event(EventKind.LABELED, maintainer, NOON, "cf:ready"),)
     tasks = {
         number: Task(
-            Issue(number, "", number, "", "", maintainer, True, None, ("cf:ready",), NOON, NOON, events=order),
+            Issue(
+                number, "", number, "", "", maintainer, True, None, ("cf:ready",), NOON, NOON, events=order
+            ),
             Record(number),
             needs=tuple(Ref("acme/shop", need) for need in needs),
         )

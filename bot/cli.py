@@ -32,13 +32,33 @@ class Command:
 
 
 COMMANDS: Mapping[str, Command] = {
-    "conduct": Command("one tick: look at the repository, decide, start, settle, tell", "bot.conductor.command"),
-    "batch": Command("order many tasks at once, or stop such a batch (the job of cf-batch.yml)", "bot.conductor.batch_command"),
+    "conduct": Command(
+        "one tick: look at the repository, decide, start, settle, tell", "bot.conductor.command", "_conduct"
+    ),
+    "batch": Command(
+        "order many tasks at once, or stop such a batch (the job of cf-batch.yml)",
+        "bot.conductor.command",
+        "_batch",
+    ),
     "validate": Command("check a configuration file and say what is wrong with it", "bot.conductor.validate"),
-    "sandbox": Command("run everything on this machine with a make-believe GitHub; no account needed", "bot.sandbox.command"),
-    "work": Command("inside an agent job: check the claim, run the agent, hand its work over", "bot.worker.command", "_work"),
-    "verify": Command("inside a verify job: run the gates of one leg on the handed-over work", "bot.worker.command", "_verify"),
-    "publish": Command("inside a publish job: push proven work, open its pull request, report", "bot.worker.command", "_publish"),
+    "sandbox": Command(
+        "run everything on this machine with a make-believe GitHub; no account needed", "bot.sandbox.command"
+    ),
+    "work": Command(
+        "inside an agent job: check the claim, run the agent, hand its work over",
+        "bot.worker.command",
+        "_work",
+    ),
+    "verify": Command(
+        "inside a verify job: run the gates of one leg on the handed-over work",
+        "bot.worker.command",
+        "_verify",
+    ),
+    "publish": Command(
+        "inside a publish job: push proven work, open its pull request, report",
+        "bot.worker.command",
+        "_publish",
+    ),
     "wake": Command("start the conductor's workflow", "bot.worker.command", "_wake"),
 }
 
@@ -77,7 +97,9 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     asked = next((word for word in words if not word.startswith("-")), None)
     for name, command in COMMANDS.items():
-        sub = commands.add_parser(name, help=command.help, description=f"{command.help[0].upper()}{command.help[1:]}.")
+        sub = commands.add_parser(
+            name, help=command.help, description=f"{command.help[0].upper()}{command.help[1:]}."
+        )
         if name == asked:
             configure, run = command.load()
             configure(sub)

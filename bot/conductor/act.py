@@ -127,7 +127,9 @@ def _still_fresh(
     tasks = seen.snapshot.tasks
     ids = [comment.node_id for item in decisions if (comment := tasks[item.task].comment) is not None]
     now_there = github.comments_by_id(ids) if ids else {}
-    starting = [number for item in decisions if item.start for number in (item.task, item.record.batch) if number]
+    starting = [
+        number for item in decisions if item.start for number in (item.task, item.record.batch) if number
+    ]
     issues = github.issues(starting) if starting else {}
     fresh = []
     for decision in decisions:
@@ -183,7 +185,9 @@ def _orders(decision: Decision, task: Task, config: Config) -> list[_Order]:
     record = _noted(decision)
     if (record != task.record or decision.start) and _is_kept(decision, task):
         body = status_comment(record, decision.reason, config.prefix)
-        change = EditComment(task.comment.node_id, body) if task.comment else CreateComment(issue.node_id, body)
+        change = (
+            EditComment(task.comment.node_id, body) if task.comment else CreateComment(issue.node_id, body)
+        )
         orders.append(_Order(change, decision.task))
     orders += [_Order(change) for change in _label_changes(decision, issue, config)]
     orders += [_Order(React(node_id, "EYES")) for node_id in decision.acknowledged]
@@ -195,7 +199,9 @@ def _orders(decision: Decision, task: Task, config: Config) -> list[_Order]:
 def _noted(decision: Decision) -> Record:
     """The record, knowing the notices that are posted with it."""
     posted = tuple(notice.fingerprint for notice in decision.notices)
-    return replace(decision.record, notices=(*decision.record.notices, *posted)) if posted else decision.record
+    return (
+        replace(decision.record, notices=(*decision.record.notices, *posted)) if posted else decision.record
+    )
 
 
 def _write(
@@ -219,7 +225,11 @@ def _write(
 
 
 def _dispatch(
-    github: GitHub, decisions: Sequence[Decision], written: dict[int, Written], seen: Observation, effects: Effects
+    github: GitHub,
+    decisions: Sequence[Decision],
+    written: dict[int, Written],
+    seen: Observation,
+    effects: Effects,
 ) -> None:
     """Dispatch what is claimed and note the run ids. A claim that could not be written starts nothing."""
     claimed = [item for item in decisions if item.start and item.task in written]
@@ -252,9 +262,7 @@ def _dispatch_run(github: GitHub, group: Sequence[Unit], seen: Observation) -> t
         return 0, str(error)
 
 
-def _after_dispatch(
-    record: Record, unit: Unit, run: int, problem: str, now: datetime
-) -> tuple[Record, str]:
+def _after_dispatch(record: Record, unit: Unit, run: int, problem: str, now: datetime) -> tuple[Record, str]:
     """The record with its run, or with the claim ended where GitHub refused the dispatch: the key is spent, no strike."""
     if not problem:
         return with_live(record, run=run), f"running as {unit.keys[0]}"
@@ -296,14 +304,18 @@ def _remember(
     effects.writes += 1
 
 
-def _index(plan: Plan, seen: Observation, written: dict[int, Written]) -> tuple[dict[str, str], dict[str, str]]:
+def _index(
+    plan: Plan, seen: Observation, written: dict[int, Written]
+) -> tuple[dict[str, str], dict[str, str]]:
     """Which comment holds whose record: for every unfinished task, and for finished ones whose issue does not show it."""
     records: dict[str, str] = {}
     finished = dict(seen.state.finished) if seen.state else {}
     for decision in plan.decisions:
         task = seen.snapshot.tasks[decision.task]
         comment, number = task.comment, str(decision.task)
-        node_id = written[decision.task].node_id if decision.task in written else comment.node_id if comment else ""
+        node_id = (
+            written[decision.task].node_id if decision.task in written else comment.node_id if comment else ""
+        )
         if not node_id:
             continue
         if task.issue.is_open or decision.record.live is not None:

@@ -1,96 +1,46 @@
-"""`cf conduct`: one tick, then lingering while something is due soon."""
+"""The commands `conduct` and `batch`: their options. What they do is imported when it is done, so that `--help` is quick."""
 
 import argparse
-import logging
-import os
-import secrets
-import time
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-from bot.conductor.linger import Lingering
-from bot.conductor.summary import headline, markdown, outputs
-from bot.conductor.tick import Tick, tick
-from bot.github.port import GitHub
-from bot.model.config import CONDUCTOR_WORKFLOW, CONFIG_PATH
-from bot.model.errors import BotError
-
-log = logging.getLogger(__name__)
-
-_PENDING = ("queued", "pending", "requested", "waiting")
+from bot.model.config import CONFIG_PATH
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `cf conduct`."""
+def configure_conduct(parser: argparse.ArgumentParser) -> None:
+    _config_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, change nothing")
-    parser.add_argument("--config", default="", help=f"path of the configuration on the default branch (default: {CONFIG_PATH})")
-    parser.add_argument("--no-linger", action="store_true", help="end after one tick even if something is due soon")
-
-
-def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Run a tick against GITHUB_REPOSITORY. Raises BotError; 0 means done, also if there was nothing to do."""
-    from bot.github.client import connect
-
-    github: GitHub = connect({**environ, "CF_CONFIG": args.config} if args.config else environ)
-    if args.dry_run:
-        from bot.github.dry_run import DryRun
-
-        dry = DryRun(github)
-        last = tick(dry, _SystemClock().now)
-        _tell(last, environ)
-        for sentence in dry.would_have:
-            print(f"would {sentence}")
-        return 0
-    clock = _SystemClock()
-    lingering = Lingering(
-        tick=lambda: _told_tick(github, clock, environ),
-        superseded=lambda: _superseded(github, clock, environ),
-        clock=clock,
+    parser.add_argument(
+        "--no-linger", action="store_true", help="end after one tick even if something is due soon"
     )
-    lingering.run(lambda last: timedelta(0) if args.no_linger else last.seen.snapshot.config.linger)
-    return 0
 
 
-def _told_tick(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str]) -> Tick:
-    last = tick(github, clock.now)
-    _tell(last, environ)
-    return last
+def run_conduct(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from bot.conductor.program import conduct
+
+    return conduct(_with_config(args, environ), dry_run=args.dry_run, linger=not args.no_linger)
 
 
-class _SystemClock:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def sleep(self, span: timedelta) -> None:
-        time.sleep(span.total_seconds())
-
-
-def _superseded(github: GitHub, clock: _SystemClock, environ: Mapping[str, str]) -> bool:
-    """Whether another conductor run waits for this one to end: it has seen newer events, so it should go on."""
-    try:
-        runs = github.runs(CONDUCTOR_WORKFLOW, clock.now() - timedelta(hours=1))
-    except BotError:
-        return True  # better to end early than to wait blindly
-    own = environ.get("GITHUB_RUN_ID", "")
-    return any(run.status in _PENDING and str(run.id) != own for run in runs)
+def configure_batch(parser: argparse.ArgumentParser) -> None:
+    """The order itself comes from the inputs of cf-batch.yml, as CF_BATCH_... variables."""
+    _config_option(parser)
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check the order and say what would be written"
+    )
 
 
-def _tell(last: Tick, environ: Mapping[str, str]) -> None:
-    """Log lines for the job's log, the step summary, and the outputs."""
-    for decision in last.plan.decisions:
-        why = last.effects.skipped.get(decision.task, decision.reason)
-        print(f"#{decision.task} {decision.verb}: {' '.join(why.split())}".replace("::", ": :"))
-    print(f"cf: {headline(last)}".replace("::", ": :"))
-    if summary := environ.get("GITHUB_STEP_SUMMARY"):
-        with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(markdown(last, last.due)[:900_000])
-    if target := environ.get("GITHUB_OUTPUT"):
-        with Path(target).open("a", encoding="utf-8") as file:
-            file.write("".join(_output(name, value) for name, value in outputs(last).items()))
+def run_batch(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from bot.conductor.order import carry_out
+
+    return carry_out(_with_config(args, environ), dry_run=args.dry_run)
 
 
-def _output(name: str, value: str) -> str:
-    """One output with a random delimiter, so that no value can start another output."""
-    mark = f"cf-{secrets.token_hex(16)}"
-    return f"{name}<<{mark}{os.linesep}{value}{os.linesep}{mark}{os.linesep}"
+def _config_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--config",
+        default="",
+        help=f"path of the configuration on the default branch (default: {CONFIG_PATH})",
+    )
+
+
+def _with_config(args: argparse.Namespace, environ: Mapping[str, str]) -> Mapping[str, str]:
+    return {**environ, "CF_CONFIG": args.config} if args.config else environ

@@ -133,9 +133,7 @@ def _view(
     return view, config, problem, state, dashboard
 
 
-def _judge_config(
-    github: Reader, view: View, prefix: str
-) -> tuple[Config, str, State | None, Issue | None]:
+def _judge_config(github: Reader, view: View, prefix: str) -> tuple[Config, str, State | None, Issue | None]:
     """The configuration in force. An invalid file stops new starts; everything else goes on by the last valid one."""
     dashboard = _dashboard(view, prefix)
     state = read_state(dashboard, {view.viewer.id}) if dashboard else None
@@ -178,7 +176,9 @@ def _check_ended_batches(
 
     Raises TryLater if one is open after all: then the lists are behind, and members of it may be missing, too.
     """
-    ready = [task for task in tasks.values() if task.issue.is_open and task.issue.has_label(config.label("ready"))]
+    ready = [
+        task for task in tasks.values() if task.issue.is_open and task.issue.has_label(config.label("ready"))
+    ]
     unseen = {task.record.batch for task in ready} - {batch.number for batch in batches} - {0}
     for issue in github.issues(sorted(unseen)).values() if unseen else ():
         if issue.is_open and issue.has_label(config.label("batch")):
@@ -212,7 +212,9 @@ def _tasks(
     """Each issue with its record: among its first comments, in the index, or so new that a tick died before indexing it."""
     held = {number: _record_among(issue.comments, number, accounts) for number, issue in issues.items()}
     index = {**state.finished, **state.records} if state else {}
-    missing = {number: index[str(number)] for number in issues if held[number][0] is None and str(number) in index}
+    missing = {
+        number: index[str(number)] for number in issues if held[number][0] is None and str(number) in index
+    }
     fetched = github.comments_by_id(sorted(missing.values())) if missing else {}
     for number, node_id in missing.items():
         if node_id in fetched:
@@ -231,13 +233,19 @@ def _record_among(
         try:
             record = read_record(comment, task, accounts)
         except Unreadable as error:
-            return comment, Record(task), f"its record cannot be read: {error}; delete that comment to start over"
+            return (
+                comment,
+                Record(task),
+                f"its record cannot be read: {error}; delete that comment to start over",
+            )
         if record is not None:
             return comment, record, ""
     return None, Record(task), ""
 
 
-def task_of(issue: Issue, comment: Comment | None, record: Record, problem: str, view: View, config: Config) -> Task:
+def task_of(
+    issue: Issue, comment: Comment | None, record: Record, problem: str, view: View, config: Config
+) -> Task:
     """The issue with what its text, labels and native edges say."""
     home = view.repository.full_name
     needs = read_needs(issue.body, home, config.dependencies.keywords)

@@ -42,7 +42,11 @@ def _headline(tick: Tick) -> str:
         return tick.seen.snapshot.standstill
     if found["ready"]:
         return f"{found['ready']} can start at the next tick"
-    held = [decision for decision in tick.plan.decisions if decision.status is Status.READY and decision.verb is Verb.HOLD]
+    held = [
+        decision
+        for decision in tick.plan.decisions
+        if decision.status is Status.READY and decision.verb is Verb.HOLD
+    ]
     if held:
         return f"nothing can start: {Counter(decision.reason for decision in held).most_common(1)[0][0]}"
     return f"nothing can start: {found['running']} running, no task is ready"
@@ -56,7 +60,9 @@ def outputs(tick: Tick) -> Mapping[str, str]:
         "can_start": str(bool(tick.effects.started)).lower(),
         "has-work": str(bool(found["ready"] or found["running"] or tick.effects.started)).lower(),
         "reason": headline(tick),
-        "events": " ".join(f"{item.verb}:{item.task}" for item in tick.plan.decisions if item.verb is not Verb.HOLD),
+        "events": " ".join(
+            f"{item.verb}:{item.task}" for item in tick.plan.decisions if item.verb is not Verb.HOLD
+        ),
     }
 
 
@@ -81,7 +87,11 @@ def markdown(tick: Tick, next_look: datetime | None) -> str:
 
 def ignored_pulls(tick: Tick) -> list[str]:
     """Pull requests that carry a label of ours: they are not tasks."""
-    return [f"label on a pull request ignored: #{issue.number}" for issue in tick.seen.view.issues if issue.is_pull]
+    return [
+        f"label on a pull request ignored: #{issue.number}"
+        for issue in tick.seen.view.issues
+        if issue.is_pull
+    ]
 
 
 def _row(decision: Decision, tick: Tick) -> str:

@@ -61,7 +61,9 @@ def decide(github: GitHub, seen: Observation) -> tuple[Observation, Plan]:
         snapshot = look_up(github, seen.snapshot, decided.wants)
         seen = Observation(seen.view, snapshot, seen.state, seen.dashboard, seen.latest_comment)
         decided = plan(snapshot)
-    raise BotError(f"the plan still wants to know {sorted(map(str, decided.wants))} after {_LOOK_UPS} rounds; this is a bug")
+    raise BotError(
+        f"the plan still wants to know {sorted(map(str, decided.wants))} after {_LOOK_UPS} rounds; this is a bug"
+    )
 
 
 def _check_repository(seen: Observation) -> None:

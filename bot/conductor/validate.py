@@ -11,7 +11,9 @@ from bot.notation.config import read_config
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The argument of `cf validate`."""
-    parser.add_argument("file", nargs="?", default=CONFIG_PATH, help=f"the file to check (default: {CONFIG_PATH})")
+    parser.add_argument(
+        "file", nargs="?", default=CONFIG_PATH, help=f"the file to check (default: {CONFIG_PATH})"
+    )
 
 
 def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: ARG001 - every command has this shape
@@ -23,5 +25,7 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: A
         raise UsageError(f"{path}: cannot be read: {error}") from error
     config = read_config(text)
     gates = ", ".join(gate.name for gate in config.gates) or "none: work will be unverified"
-    print(f"{path} is valid. engine: {config.engine}; gates: {gates}; at most {config.max_parallel} at a time")
+    print(
+        f"{path} is valid. engine: {config.engine}; gates: {gates}; at most {config.max_parallel} at a time"
+    )
     return 0

@@ -150,7 +150,9 @@ def connect(environ: Mapping[str, str]) -> Client:
     graphql_url = _url(environ, "GITHUB_GRAPHQL_URL", _graphql_beside(api_url))
     config_path = environ.get("CF_CONFIG", "").strip() or CONFIG_PATH
     if not _PATH.fullmatch(config_path) or ".." in config_path.split("/"):
-        raise UsageError(f"the configuration's path must be one inside the repository, like {CONFIG_PATH}, and is {config_path!r}")
+        raise UsageError(
+            f"the configuration's path must be one inside the repository, like {CONFIG_PATH}, and is {config_path!r}"
+        )
     return Client(Session(GithubkitWire(token, api_url), repository, graphql_url), config_path)
 
 

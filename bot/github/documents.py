@@ -91,7 +91,8 @@ def view(
 ) -> str:
     """One page of each of the `lists` (`open`, `own`, `closed`, `done`), the issues numbered, and with `facts` the rest of a view.
 
-    Variables: `owner`, `name`; with `facts` the `config` (as `HEAD:path`); per list its `labels`, `after` and `size` by prefix (`open_size`); `since` for `done`;
+    Variables: `owner`, `name`; with `facts` the `config` (as `HEAD:path`);
+    per list its `labels`, `after` and `size` by prefix (`open_size`); `since` for `done`;
     `label_<i>` for each of the `labels`.
     """
     asked = [_list(name, since=since) for name in lists]

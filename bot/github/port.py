@@ -97,7 +97,10 @@ class Writer(Protocol):
         ...
 
     def ensure_labels(self, names: Mapping[str, tuple[str, str]]) -> None:
-        """Create the labels (name -> colour, description) that the last view did not show. Raises CannotGoOn naming the first refused."""
+        """Create the labels (name -> colour, description) that the last view did not show.
+
+        Raises CannotGoOn naming the first that is refused.
+        """
         ...
 
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> int:

@@ -18,7 +18,9 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
     number: int
     kind: Kind
     claimed_at: datetime
-    started_from: Status  # what it was started from: ready fresh, failed after a strike, blocked after an answer, in-progress after a lost run
+    started_from: (
+        Status  # READY fresh, FAILED after a strike, BLOCKED after an answer, IN_PROGRESS after a lost run
+    )
     digest: str  # of the approved title and body, as of the claim
     run: int = 0
     outcome: Outcome | None = None

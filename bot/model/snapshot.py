@@ -60,6 +60,8 @@ class Snapshot(Struct, frozen=True):
     permissions: Mapping[str, str] = field(default_factory=dict)
     needs: Mapping[Ref, NeedState] = field(default_factory=dict)
     jobs: Mapping[int, tuple[Job, ...]] = field(default_factory=dict)
-    reports: Mapping[int, Report | None] = field(default_factory=dict)  # None: the artifact is not a readable report
+    reports: Mapping[int, Report | None] = field(
+        default_factory=dict
+    )  # None: the artifact is not a readable report
     standstill: str = ""
     batches: tuple[Batch, ...] = ()  # open ones, oldest first

@@ -29,7 +29,15 @@ MOVES: Mapping[Status, tuple[Status, ...]] = {
 }
 
 # Two status labels without better evidence: the first of these that is present wins (design decision 9).
-PRECEDENCE: tuple[Status, ...] = (_S.MERGED, _S.FAILED, _S.BLOCKED, _S.DONE, _S.BACKLOG, _S.READY, _S.IN_PROGRESS)
+PRECEDENCE: tuple[Status, ...] = (
+    _S.MERGED,
+    _S.FAILED,
+    _S.BLOCKED,
+    _S.DONE,
+    _S.BACKLOG,
+    _S.READY,
+    _S.IN_PROGRESS,
+)
 
 
 class IllegalMove(UsageError):

@@ -140,7 +140,9 @@ def read_options(text: str) -> Mapping[str, str]:
         if not equals or not key or not value:
             problems.append(f"line {number}, `{_shown(line)}`, is not key=value")
         elif key not in OPTIONS:
-            problems.append(f"line {number}: there is no option `{_shown(key)}`; the options are {', '.join(sorted(OPTIONS))}")
+            problems.append(
+                f"line {number}: there is no option `{_shown(key)}`; the options are {', '.join(sorted(OPTIONS))}"
+            )
         elif key in options:
             problems.append(f"line {number}: `{key}` is given twice")
         else:
@@ -190,7 +192,9 @@ def batch_body(order: Order, rows: Sequence[Row], skipped: Sequence[str]) -> str
         else "in parallel, as needs and limits allow"
     )
     limit = f", at most {order.max_parallel} of them at once" if order.max_parallel is not None else ""
-    parts = [f"{many}, ordered by {quote_line(order.by)}{where} at {order.at:%Y-%m-%d %H:%M:%S} UTC: {how}{limit}."]
+    parts = [
+        f"{many}, ordered by {quote_line(order.by)}{where} at {order.at:%Y-%m-%d %H:%M:%S} UTC: {how}{limit}."
+    ]
     parts.append("\n".join(["| place | task | now | |", "|---|---|---|---|", *_lines(rows)]))
     if skipped:
         shown = [f"- {quote_line(note, 120)}" for note in skipped[:_NOTES_MOST]]
@@ -219,10 +223,14 @@ def read_batch(issue: Issue, accounts: Collection[int]) -> Batch | None:
     if issue.author.id not in accounts:
         return None
     editors = [
-        event.actor.login for event in issue.events if event.kind is EventKind.EDITED and event.actor.id not in accounts
+        event.actor.login
+        for event in issue.events
+        if event.kind is EventKind.EDITED and event.actor.id not in accounts
     ]
     if editors:
-        return Batch(issue, None, f"its text was edited by {editors[-1]}, so it is not known any more what was ordered")
+        return Batch(
+            issue, None, f"its text was edited by {editors[-1]}, so it is not known any more what was ordered"
+        )
     payload = read_marker(NAME, issue.body)
     if payload is None:
         return Batch(issue, None, "its text holds no order")
@@ -242,7 +250,9 @@ def results_text(results: Sequence[Result]) -> str:
         f" | {quote_line(result.reason, most) or '–'} |"
         for result in results
     ]
-    table = "\n".join(["| task | status | attempts | pull request | why not |", "|---|---|---|---|---|", *rows])
+    table = "\n".join(
+        ["| task | status | attempts | pull request | why not |", "|---|---|---|---|---|", *rows]
+    )
     return f"{head}\n\n{table}\n\nTo try the others again, order a new batch with their numbers."
 
 

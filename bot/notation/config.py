@@ -16,13 +16,26 @@ _JOBS_PER_RUN = 256  # GitHub's limit of jobs in one workflow run
 _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
-_NOT_YET_ENGINES = ("mini-swe-agent", "built-in", "claude-code", "codex", "opencode", "gemini", "copilot", "aider")
+_NOT_YET_ENGINES = (
+    "mini-swe-agent",
+    "built-in",
+    "claude-code",
+    "codex",
+    "opencode",
+    "gemini",
+    "copilot",
+    "aider",
+)
 _NOT_YET = frozenset(
     "start model models isolation stall max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
     " shared_fixes hooks webhook dashboard unit testing dependencies.sub_issues dependencies.sync trust.authors"
     " engines.command.provider engines.command.base_url engines.command.install".split()
 ) | {f"engines.{name}" for name in _NOT_YET_ENGINES}
-_RENAMED_ENGINES = {"react": "mini-swe-agent", "plan": "mini-swe-agent", "cloud": "runner labels with any engine"}
+_RENAMED_ENGINES = {
+    "react": "mini-swe-agent",
+    "plan": "mini-swe-agent",
+    "cloud": "runner labels with any engine",
+}
 
 Reader = Callable[[Value], Any]
 
@@ -46,7 +59,9 @@ def read_config(text: str | None, blob: str = "") -> Config:
 def _entries(value: Value, table: Mapping[str, Reader]) -> list[tuple[str, Value]]:
     for key, child in value.items():
         if child.name in _NOT_YET and key not in table:
-            raise UsageError(f"{child.file}, line {child.line}: {child.name!r} has no effect yet in this version; remove it")
+            raise UsageError(
+                f"{child.file}, line {child.line}: {child.name!r} has no effect yet in this version; remove it"
+            )
     return list(value.items(table))
 
 
@@ -143,8 +158,14 @@ def _engine(value: Value) -> str:
 def _environment(value: Value) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, child in value.items():
-        if not key.replace("_", "").isalnum() or key[0].isdigit() or key.startswith(("CF_", "GITHUB_", "ACTIONS_", "RUNNER_")):
-            child.fail("must be named in letters, digits and underscores, and not begin with CF_, GITHUB_, ACTIONS_ or RUNNER_")
+        if (
+            not key.replace("_", "").isalnum()
+            or key[0].isdigit()
+            or key.startswith(("CF_", "GITHUB_", "ACTIONS_", "RUNNER_"))
+        ):
+            child.fail(
+                "must be named in letters, digits and underscores, and not begin with CF_, GITHUB_, ACTIONS_ or RUNNER_"
+            )
         found[key] = child.text()
     return found
 
@@ -197,7 +218,10 @@ _TOP: Mapping[str, Reader] = {
         "dispatch",
         _section(
             Dispatch,
-            {"units_per_run": _integer(1, 85), "launch_grace": _duration(timedelta(minutes=1), timedelta(hours=24))},
+            {
+                "units_per_run": _integer(1, 85),
+                "launch_grace": _duration(timedelta(minutes=1), timedelta(hours=24)),
+            },
         ),
     ),
     "order": _as("order", lambda value: value.choice("critical-path", "score")),

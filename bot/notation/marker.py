@@ -11,7 +11,12 @@ _MARKER = re.compile(r"<!-- cf:([a-z-]{1,20}) 1 (\{[^\n]*\}) -->")
 
 def write_marker(name: str, payload: str) -> str:
     """Wrap JSON so that nothing inside it can end the HTML comment or be mistaken for Markdown."""
-    safe = payload.replace("<", "\\u003c").replace(">", "\\u003e").replace("--", "-\\u002d").replace("@", "\\u0040")
+    safe = (
+        payload.replace("<", "\\u003c")
+        .replace(">", "\\u003e")
+        .replace("--", "-\\u002d")
+        .replace("@", "\\u0040")
+    )
     return f"<!-- cf:{name} 1 {safe} -->"
 
 

@@ -64,4 +64,7 @@ def _blocker(blocker: Blocker, length: int) -> Blocker:
     """Options stay as many as they are, because letters count them."""
     asked = blocker.question
     options = tuple(option[:length] for option in asked.options)
-    return replace(blocker, question=replace(asked, text=asked.text[:length], options=options, tried=asked.tried[:length]))
+    return replace(
+        blocker,
+        question=replace(asked, text=asked.text[:length], options=options, tried=asked.tried[:length]),
+    )

@@ -116,7 +116,9 @@ def read_yaml(text: str, file: str) -> Value:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        raise UsageError(f"{file}, line {line}: not readable as YAML: {error.problem or error.context}") from error
+        raise UsageError(
+            f"{file}, line {line}: not readable as YAML: {error.problem or error.context}"
+        ) from error
     except RecursionError as error:
         raise UsageError(f"{file}: not readable as YAML: nested too deep") from error
     except (yaml.YAMLError, ValueError) as error:
@@ -134,7 +136,9 @@ class _Builder:
         self._left -= 1
         line = node.start_mark.line + 1
         if self._left < 0 or len(path) > 20:
-            raise UsageError(f"{self._file}, line {line}: too large or too deep; aliases that expand without bound are refused")
+            raise UsageError(
+                f"{self._file}, line {line}: too large or too deep; aliases that expand without bound are refused"
+            )
         self._lines.setdefault(path, line)
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
@@ -142,8 +146,14 @@ class _Builder:
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
         try:
             return self._loader.construct_object(node)
-        except (ValueError, LookupError, AttributeError) as error:  # what PyYAML raises for `!!bool maybe`, 2024-13-45 and the like
-            raise UsageError(f"{self._file}, line {line}: {_shown(node.value)} is not a value of the kind it looks like") from error
+        except (
+            ValueError,
+            LookupError,
+            AttributeError,
+        ) as error:  # what PyYAML raises for `!!bool maybe`, 2024-13-45 and the like
+            raise UsageError(
+                f"{self._file}, line {line}: {_shown(node.value)} is not a value of the kind it looks like"
+            ) from error
 
     def _mapping(self, node: Any, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -36,7 +36,11 @@ def admit(item: Item, board: Board) -> Item:
     batch = board.batches.get(item.number)
     if batch is None or batch.order is None:
         return _released(item, board)
-    if item.task.record_problem or not item.task.issue.is_open or not _is_new(item, batch.number, batch.order):
+    if (
+        item.task.record_problem
+        or not item.task.issue.is_open
+        or not _is_new(item, batch.number, batch.order)
+    ):
         return item
     move, status, record = item.meant.move, item.meant.status, item.record
     if move is not None and move.at > batch.order.at:
@@ -78,7 +82,9 @@ def leave_ended_batch(item: Item, board: Board) -> Decision | None:
     verdict = judge_order(item.task, item.record, board.snapshot)
     if isinstance(verdict, Unknown):
         return board.hold(item, "who ordered it is being looked up", wants=verdict.wants)
-    reason = f"batch #{number} has ended or was stopped; `{board.config.label(Status.READY)}` starts it on its own"
+    reason = (
+        f"batch #{number} has ended or was stopped; `{board.config.label(Status.READY)}` starts it on its own"
+    )
     return board.move(item, Status.BACKLOG, replace(item.record, batch=0), reason)
 
 
@@ -90,7 +96,9 @@ def in_sequence(tasks: Sequence[int], graph: Graph[int]) -> tuple[int, ...]:
         while stack:
             number = stack[-1]
             needs = graph.needs(number) if number in known and number not in graph.in_cycle else ()
-            first = [need for need in needs if need in members and need not in done and need not in graph.in_cycle]
+            first = [
+                need for need in needs if need in members and need not in done and need not in graph.in_cycle
+            ]
             if first and number not in done:
                 stack += reversed(first)
             else:
@@ -107,7 +115,9 @@ class Turns:
         for number, decision in decided.items():
             if number in board.batches and decision.record.live is not None:
                 self._running[board.batches[number].number] += 1
-        able = {item.number for item in free} | {number for number, said in decided.items() if _keeps_its_turn(said)}
+        able = {item.number for item in free} | {
+            number for number, said in decided.items() if _keeps_its_turn(said)
+        }
         self._next: dict[int, int] = {}
         for batch in board.batches.values():
             if batch.number not in self._next and batch.order and batch.order.strategy is Strategy.SERIAL:
@@ -161,7 +171,9 @@ def _last_words(batch: Batch, outlook: "_Outlook", board: Board) -> str:
     taken = [number for number in batch.order.tasks if _older(batch, number, board)]
     if taken:
         names = ", ".join(f"#{number} is a member of #{board.batches[number].number}" for number in taken)
-        return f"**Cancelled**: {names}. A task belongs to one batch at a time; nothing was started by this one."
+        return (
+            f"**Cancelled**: {names}. A task belongs to one batch at a time; nothing was started by this one."
+        )
     if any(outlook.goes_on(number) for number in batch.order.tasks):
         return ""
     return results_text([outlook.result(number) for number in batch.order.tasks])
@@ -175,13 +187,16 @@ def _older(batch: Batch, task: int, board: Board) -> bool:
 def _fingerprint(batch: Batch) -> str:
     """One for each time the batch issue was opened."""
     reopened = [event.at for event in batch.issue.events if event.kind is EventKind.REOPENED]
-    return f"batch-end:{batch.number}:{max(reopened):%Y%m%dT%H%M%S}" if reopened else f"batch-end:{batch.number}"
+    return (
+        f"batch-end:{batch.number}:{max(reopened):%Y%m%dT%H%M%S}" if reopened else f"batch-end:{batch.number}"
+    )
 
 
 def _was_posted(batch: Batch, fingerprint: str, board: Board) -> bool:
     comments = (*batch.issue.comments, *board.snapshot.comments.get(batch.number, ()))
     return any(
-        comment.author.id in board.accounts and read_fingerprint(comment.body) == fingerprint for comment in comments
+        comment.author.id in board.accounts and read_fingerprint(comment.body) == fingerprint
+        for comment in comments
     )
 
 
@@ -207,7 +222,13 @@ class _Outlook:
 
     def _judge(self, number: int) -> bool:
         decision, task = self._decided.get(number), self._board.snapshot.tasks.get(number)
-        if decision is None or task is None or task.record_problem or not task.issue.is_open or decision.close:
+        if (
+            decision is None
+            or task is None
+            or task.record_problem
+            or not task.issue.is_open
+            or decision.close
+        ):
             return False
         if decision.record.live is not None or decision.status in (Status.DONE, Status.BLOCKED):
             return True
@@ -231,7 +252,9 @@ class _Outlook:
         if decision.status in _PASSED:
             return Result(number, str(decision.status), attempts, record.pull)
         if decision.status is Status.READY:
-            return Result(number, "not run", attempts, record.pull, self._waits_for(number) or decision.reason)
+            return Result(
+                number, "not run", attempts, record.pull, self._waits_for(number) or decision.reason
+            )
         last = last_attempt(record)
         failed = decision.status is Status.FAILED and last is not None and last.reason
         reason = f"{last.outcome}: {last.reason}" if failed and last else decision.reason

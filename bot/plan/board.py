@@ -104,8 +104,6 @@ class Board:
         due: datetime | None = None,
     ) -> Decision:
         """A decision whose record says what its status is; notices that were posted before are left out."""
-        if due is None and status is Status.READY and verb in (Verb.MOVE, Verb.FINISH):
-            due = self.snapshot.now  # nothing that our own label does wakes a tick, so this one looks again
         new = tuple(notice for notice in notices if notice.fingerprint not in record.notices)
         return Decision(
             item.number,
@@ -131,7 +129,9 @@ class Board:
         due: datetime | None = None,
     ) -> Decision:
         """Leave the task where it is, and say why."""
-        return self.decide(item, Verb.HOLD, reason, item.meant.status, item.record, notices=notices, wants=wants, due=due)
+        return self.decide(
+            item, Verb.HOLD, reason, item.meant.status, item.record, notices=notices, wants=wants, due=due
+        )
 
     def move(
         self, item: Item, status: Status | None, record: Record, reason: str, notices: Iterable[Notice] = ()
@@ -147,5 +147,11 @@ def own_pull_state(item: Item, board: Board) -> NeedState | None:
     """
     for pull in item.task.issue.pulls:
         if pull.number == item.record.pull:
-            return NeedState.MERGED if pull.merged else NeedState.OPEN_PULL if pull.is_open else NeedState.CLOSED_UNMERGED
+            return (
+                NeedState.MERGED
+                if pull.merged
+                else NeedState.OPEN_PULL
+                if pull.is_open
+                else NeedState.CLOSED_UNMERGED
+            )
     return board.snapshot.needs.get(board.own_pull(item))

@@ -70,7 +70,9 @@ def _passed(key: Key, record: Record, ending: Ending) -> Effect:
 
 
 def _asked(key: Key, record: Record, ending: Ending, now: datetime) -> Effect:
-    question = (ending.report.question if ending.report else None) or Question("The agent stopped without saying what it needs.")
+    question = (ending.report.question if ending.report else None) or Question(
+        "The agent stopped without saying what it needs."
+    )
     fingerprint = f"question:{key}"
     # GitHub's times are whole seconds: a reply within the second of the question must not look older than it.
     blocker = Blocker(fingerprint, question, now.replace(microsecond=0))
@@ -86,10 +88,15 @@ def question_text(question: Question, record: Record) -> str:
         parts += ["What it tried:", quote(question.tried)]
     if question.options:
         letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-        lines = [f"- **{letter}** {quote_line(option)}" for letter, option in zip(letters, question.options, strict=False)]
+        lines = [
+            f"- **{letter}** {quote_line(option)}"
+            for letter, option in zip(letters, question.options, strict=False)
+        ]
         parts += ["\n".join(lines), "To answer, reply with a letter on the first line of a comment."]
     else:
-        parts.append("To answer, just reply in a comment. Everything that people with write permission reply counts.")
+        parts.append(
+            "To answer, just reply in a comment. Everything that people with write permission reply counts."
+        )
     return "\n\n".join(parts)
 
 
@@ -131,7 +138,12 @@ def _interrupted(key: Key, record: Record, ending: Ending, config: Config) -> Ef
         f" without the work itself failing.\n\n{quote(ending.reason or 'No reason is known.')}\n\n"
         f"No attempt was counted. Once the cause is mended, set the label `{config.label(Status.READY)}`."
     )
-    return Effect(Status.BLOCKED, record, f"{reason}; {count} interruptions in a row", (Notice(f"interrupted:{key}", text),))
+    return Effect(
+        Status.BLOCKED,
+        record,
+        f"{reason}; {count} interruptions in a row",
+        (Notice(f"interrupted:{key}", text),),
+    )
 
 
 def _needs_a_look(key: Key, record: Record, ending: Ending) -> Effect:
@@ -158,6 +170,9 @@ def _needs_a_look(key: Key, record: Record, ending: Ending) -> Effect:
 
 
 def _failing_tails(report: Report | None) -> list[str]:
-    failing = [gate for gate in report.gates if gate.status is not GateStatus.PASSED and gate.tail] if report else []
+    failing = (
+        [gate for gate in report.gates if gate.status is not GateStatus.PASSED and gate.tail]
+        if report
+        else []
+    )
     return [f"Gate `{quote_line(gate.name, 60)}`:\n\n{code_block(gate.tail)}" for gate in failing[:3]]
-

@@ -15,7 +15,11 @@ _MISPLACED = Notice(
 
 def hint_misplaced(item: Item, decision: Decision, board: Board) -> Decision:
     """Once, when somebody authorised declared a need in a comment."""
-    if not item.task.issue.is_open or item.task.record_problem or _MISPLACED.fingerprint in decision.record.notices:
+    if (
+        not item.task.issue.is_open
+        or item.task.record_problem
+        or _MISPLACED.fingerprint in decision.record.notices
+    ):
         return decision
     for comment in board.snapshot.comments.get(item.number, ()):
         if not looks_like_declaration(comment.body, board.config.dependencies.keywords):

@@ -16,7 +16,13 @@ from bot.plan.trust import Unapproved, Unknown, still_stands
 
 
 def end_live(
-    item: Item, board: Board, status: Status | None, why: str, verb: Verb, spare: bool = False, notices: tuple[Notice, ...] = ()
+    item: Item,
+    board: Board,
+    status: Status | None,
+    why: str,
+    verb: Verb,
+    spare: bool = False,
+    notices: tuple[Notice, ...] = (),
 ) -> Decision:
     """People decided: give the task its new status and end the attempt that still runs, if any.
 
@@ -28,7 +34,9 @@ def end_live(
         return board.decide(item, verb, why, status, item.record, notices=notices)
     key = Key(item.number, live.number)
     run = run_of(key, live, board.snapshot)
-    ending = ending_of(key, run, board.snapshot) if spare and run is not None and not live.cancelled_for else None
+    ending = (
+        ending_of(key, run, board.snapshot) if spare and run is not None and not live.cancelled_for else None
+    )
     if isinstance(ending, frozenset):
         return board.decide(item, verb, why, status, item.record, notices=notices, wants=ending)
     if ending is not None and ending.report is not None:
@@ -40,7 +48,14 @@ def end_live(
     record, cancel, words = _cancel(item.record, live, run, board, "" if spare else why)
     due = _force_due(record.attempts[-1], board)
     return board.decide(
-        item, Verb.CANCEL if cancel else verb, f"{why}; {words}", status, record, cancel=cancel, notices=notices, due=due
+        item,
+        Verb.CANCEL if cancel else verb,
+        f"{why}; {words}",
+        status,
+        record,
+        cancel=cancel,
+        notices=notices,
+        due=due,
     )
 
 
@@ -61,7 +76,9 @@ def _settle_unwanted(item: Item, board: Board, live: Attempt, run: Run | None, w
     return ended(item.record, Outcome.CANCELLED, live.cancelled_for or why, now)
 
 
-def _cancel(record: Record, live: Attempt, run: Run | None, board: Board, why: str) -> tuple[Record, CancelRun | None, str]:
+def _cancel(
+    record: Record, live: Attempt, run: Run | None, board: Board, why: str
+) -> tuple[Record, CancelRun | None, str]:
     """Ask for the end of the run once, and after the grace once more by force."""
     now = board.snapshot.now
     if not why:
@@ -72,7 +89,11 @@ def _cancel(record: Record, live: Attempt, run: Run | None, board: Board, why: s
         record = with_live(record, run=run.id, cancelled_for=why, cancel_sent_at=now)
         return record, CancelRun(run.id), f"run {run.id} is being cancelled"
     if live.force_sent_at is None and now - live.cancel_sent_at >= board.config.force_after:
-        return with_live(record, force_sent_at=now), CancelRun(run.id, force=True), f"run {run.id} is being cancelled by force"
+        return (
+            with_live(record, force_sent_at=now),
+            CancelRun(run.id, force=True),
+            f"run {run.id} is being cancelled by force",
+        )
     return record, None, f"run {run.id} is being cancelled"
 
 
@@ -93,9 +114,13 @@ def follow_attempt(item: Item, board: Board) -> Decision | None:
     ending = ending_of(key, run, board.snapshot)
     record = item.record if live.run == run.id else with_live(item.record, run=run.id)
     if isinstance(ending, frozenset):
-        return board.decide(item, Verb.RUNNING, f"{key}: its end is being read", Status.IN_PROGRESS, record, wants=ending)
+        return board.decide(
+            item, Verb.RUNNING, f"{key}: its end is being read", Status.IN_PROGRESS, record, wants=ending
+        )
     if ending is None:
-        return board.decide(item, Verb.RUNNING, f"running as {key} (run {run.id})", Status.IN_PROGRESS, record)
+        return board.decide(
+            item, Verb.RUNNING, f"running as {key} (run {run.id})", Status.IN_PROGRESS, record
+        )
     return _finish(item, board, key, record, ending)
 
 
@@ -107,10 +132,17 @@ def _approval_lost(item: Item, board: Board) -> Decision | None:
     verdict = still_stands(approval, item.task, board.snapshot)
     if isinstance(verdict, Unknown):
         return board.decide(
-            item, Verb.RUNNING, "who edited it is being looked up", Status.IN_PROGRESS, item.record, wants=verdict.wants
+            item,
+            Verb.RUNNING,
+            "who edited it is being looked up",
+            Status.IN_PROGRESS,
+            item.record,
+            wants=verdict.wants,
         )
     if isinstance(verdict, Unapproved):
-        return end_live(item, board, Status.BACKLOG, verdict.reason, Verb.MOVE, notices=(changed_notice(verdict, board),))
+        return end_live(
+            item, board, Status.BACKLOG, verdict.reason, Verb.MOVE, notices=(changed_notice(verdict, board),)
+        )
     return None
 
 

@@ -81,7 +81,9 @@ def _one(jobs: list[Job] | None) -> Job | None:
 
 def _report_artifacts(key: Key, run: Run, snapshot: Snapshot) -> list[Artifact]:
     name = report_name(str(key))
-    mine = [artifact for artifact in snapshot.artifacts if artifact.name == name and artifact.run_id == run.id]
+    mine = [
+        artifact for artifact in snapshot.artifacts if artifact.name == name and artifact.run_id == run.id
+    ]
     return sorted(mine, key=lambda artifact: (artifact.created_at, artifact.id), reverse=True)
 
 
@@ -104,7 +106,9 @@ def _counting_report(key: Key, artifacts: list[Artifact], legs: Legs, snapshot: 
 
 def _with_report(report: Report, legs: Legs) -> Ending:
     if report.outcome is Outcome.PASSED and not _proven(legs):
-        return Ending(Outcome.INFRA, "the report says passed, but its agent and verify jobs did not all succeed", report)
+        return Ending(
+            Outcome.INFRA, "the report says passed, but its agent and verify jobs did not all succeed", report
+        )
     return Ending(report.outcome, report.reason, report)
 
 

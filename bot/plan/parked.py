@@ -42,7 +42,9 @@ def take_answers(item: Item, board: Board) -> Decision | None:
     )
 
 
-def _authorised_replies(item: Item, board: Board, blocker: Blocker) -> tuple[list[Comment], frozenset[Lookup]]:
+def _authorised_replies(
+    item: Item, board: Board, blocker: Blocker
+) -> tuple[list[Comment], frozenset[Lookup]]:
     replies: list[Comment] = []
     wants: frozenset[Lookup] = frozenset()
     for comment in board.snapshot.comments.get(item.number, ()):
@@ -82,7 +84,11 @@ def await_review(item: Item, board: Board) -> Decision | None:
         )
         record = replace(item.record, pull=0, head="", earlier="")
         return board.move(
-            item, Status.BACKLOG, record, f"#{number} was closed unmerged", (Notice(f"refused:{number}", text),)
+            item,
+            Status.BACKLOG,
+            record,
+            f"#{number} was closed unmerged",
+            (Notice(f"refused:{number}", text),),
         )
     own = [pull for pull in item.task.issue.pulls if pull.number == number]
     asked = max((pull.changes_requested_at for pull in own if pull.changes_requested_at), default=None)

@@ -19,7 +19,11 @@ def obey_close(item: Item, board: Board) -> Decision | None:
     if issue.is_open:
         return None
     if issue.state_reason in (StateReason.NOT_PLANNED, StateReason.DUPLICATE):
-        why = "closed as a duplicate" if issue.state_reason is StateReason.DUPLICATE else "closed as not planned"
+        why = (
+            "closed as a duplicate"
+            if issue.state_reason is StateReason.DUPLICATE
+            else "closed as not planned"
+        )
         return end_live(item, board, None, why, Verb.DROP)
     merged = merged_pull(item)
     if merged is not None:
@@ -44,9 +48,13 @@ def admit_reopened(item: Item, board: Board) -> Decision | None:
         return board.hold(item, "who reopened it is being looked up", wants=allowed.wants)
     record = replace(fresh(item.record), reopened_at=event.at, pull=0, head="", earlier="", republish=False)
     if not allowed:
-        return board.move(item, Status.BACKLOG, record, f"reopened by {event.actor.login}, who may not order work")
+        return board.move(
+            item, Status.BACKLOG, record, f"reopened by {event.actor.login}, who may not order work"
+        )
     approval = board.approval_by(item, event.actor.login, event.at)
-    return board.move(item, Status.READY, replace(record, approval=approval), f"reopened by {event.actor.login}")
+    return board.move(
+        item, Status.READY, replace(record, approval=approval), f"reopened by {event.actor.login}"
+    )
 
 
 def _reopening(item: Item, board: Board) -> Event | None:
@@ -57,7 +65,9 @@ def _reopening(item: Item, board: Board) -> Event | None:
     if item.meant.status not in finished and not (item.meant.status is None and dropped):
         return None
     events = item.task.issue.events
-    reopenings = [event for event in events if event.kind is EventKind.REOPENED and event.actor.id not in board.accounts]
+    reopenings = [
+        event for event in events if event.kind is EventKind.REOPENED and event.actor.id not in board.accounts
+    ]
     newest = max(reopenings, key=lambda event: event.at, default=None)
     if newest is None or (dropped_at is not None and newest.at < dropped_at.replace(microsecond=0)):
         return None
@@ -115,7 +125,9 @@ def obey_move(item: Item, board: Board) -> Decision | None:
     if wanted is Status.READY:
         approval = board.approval_by(item, move.actor.login, move.at)
         record = replace(fresh(record), approval=approval)
-    return end_live(replace(item, record=record), board, wanted, f"set to {wanted} by {move.actor.login}", Verb.MOVE)
+    return end_live(
+        replace(item, record=record), board, wanted, f"set to {wanted} by {move.actor.login}", Verb.MOVE
+    )
 
 
 def _put_back(item: Item, board: Board, status: Status, why: str) -> Decision:
@@ -133,4 +145,6 @@ def keep_current(item: Item, board: Board) -> Decision | None:
     if item.meant.status is not Status.IN_PROGRESS or item.record.live:
         return None
     reason = "in-progress without any attempt of ours; set it to ready to start it"
-    return board.move(item, Status.BACKLOG, with_status(item.record, Status.BACKLOG, board.snapshot.now), reason)
+    return board.move(
+        item, Status.BACKLOG, with_status(item.record, Status.BACKLOG, board.snapshot.now), reason
+    )

@@ -69,7 +69,9 @@ def hold_for_needs(item: Item, board: Board) -> Decision | None:
         return None
     unread = [need for need in unmet if need.state is NeedState.UNKNOWN]
     words = ", ".join(need.words for need in unread or unmet)
-    reason = f"need unreadable: {words}" if unread else f"waiting on {words or 'needs that are being looked up'}"
+    reason = (
+        f"need unreadable: {words}" if unread else f"waiting on {words or 'needs that are being looked up'}"
+    )
     return board.hold(item, reason, notices=(*need_notices(unmet), *_warnings(item)), wants=wants)
 
 
@@ -90,7 +92,9 @@ def hold_unapproved(item: Item, board: Board) -> Decision | None:
         return None
     if verdict.changed:
         notices = (changed_notice(verdict, board),)
-        return board.move(item, Status.BACKLOG, item.record, f"changed after approval: {verdict.reason}", notices)
+        return board.move(
+            item, Status.BACKLOG, item.record, f"changed after approval: {verdict.reason}", notices
+        )
     text = f"Not started: {verdict.reason}."
     return board.hold(item, f"not approved: {verdict.reason}", notices=(Notice("unapproved", text),))
 
@@ -114,7 +118,9 @@ def start_in_order(items: Sequence[Item], decided: Mapping[int, Decision], board
         full = slots.refusal(item) or turns.refusal(item)
         if not full and slots.taken >= STARTS_PER_TICK:
             due = board.snapshot.now + timedelta(minutes=1)
-            decisions.append(board.hold(item, f"starts a minute later: a tick starts at most {STARTS_PER_TICK}", due=due))
+            decisions.append(
+                board.hold(item, f"starts a minute later: a tick starts at most {STARTS_PER_TICK}", due=due)
+            )
         elif full:
             decisions.append(board.hold(item, full, notices=_warnings(item)))
         else:
@@ -133,7 +139,8 @@ class _Slots:
         self._all = len(tasks)
         self.taken = 0
         self._by_label = {
-            label: sum(task.issue.has_label(label) for task in tasks) for label in self._config.max_parallel_by_label
+            label: sum(task.issue.has_label(label) for task in tasks)
+            for label in self._config.max_parallel_by_label
         }
 
     def refusal(self, item: Item) -> str:
@@ -166,14 +173,24 @@ def _in_order(items: Sequence[Item], board: Board) -> Iterable[Candidate]:
 def _candidate(item: Item) -> Candidate:
     task = item.task
     return Candidate(
-        task.number, task.priority, task.issue.created_at, task.category, task.estimate, _is_continued(item.record)
+        task.number,
+        task.priority,
+        task.issue.created_at,
+        task.category,
+        task.estimate,
+        _is_continued(item.record),
     )
 
 
 def _is_continued(record: Record) -> bool:
     """Work that was begun and interrupted, or whose question was answered."""
     last = last_attempt(record)
-    return last is not None and last.outcome in (Outcome.BLOCKED, Outcome.INFRA, Outcome.CANCELLED, Outcome.CAPACITY)
+    return last is not None and last.outcome in (
+        Outcome.BLOCKED,
+        Outcome.INFRA,
+        Outcome.CANCELLED,
+        Outcome.CAPACITY,
+    )
 
 
 def _history(board: Board) -> History:

@@ -70,7 +70,9 @@ def judge_order(task: Task, record: Record, snapshot: Snapshot) -> Approval | Un
     elif kept is not None:
         approval = kept
     else:
-        return Unapproved("nobody with permission has ordered it: no label event of an authorised person can be seen")
+        return Unapproved(
+            "nobody with permission has ordered it: no label event of an authorised person can be seen"
+        )
     return still_stands(approval, task, snapshot)
 
 
@@ -82,7 +84,10 @@ def still_stands(approval: Approval, task: Task, snapshot: Snapshot) -> Approval
         if isinstance(allowed, Unknown):
             unknown |= allowed.wants
         elif not allowed and edit.actor.id not in snapshot.accounts:
-            return Unapproved(f"title or body was changed by {edit.actor.login} after {approval.by} approved it", changed=True)
+            return Unapproved(
+                f"title or body was changed by {edit.actor.login} after {approval.by} approved it",
+                changed=True,
+            )
     if unknown:
         return Unknown(unknown)
     return Approval(approval.by, approval.at, text_digest(task.issue.title, task.issue.body))

@@ -1,6 +1,6 @@
 """The commands `work`, `verify`, `publish` and `wake`: arguments, signals, exit status. What they do is in modules of their names.
 
-The GitHub client is imported where it is used: it costs most of a start, and a cancellation must be heeded meanwhile.
+What they do is imported when it is done: the imports cost most of a start, and a cancellation must be heeded meanwhile.
 """
 
 import argparse
@@ -12,13 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from bot.worker.artifact import save_report
-from bot.worker.place import default_branch, read_leg, read_place
-from bot.worker.process import Cancellation, adopt_orphans
-from bot.worker.publish import publish
-from bot.worker.verify import verify
-from bot.worker.wake import wake
-from bot.worker.work import GOOD, work
+from bot.worker.cancellation import Cancellation
 
 
 def configure_work(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +41,9 @@ def run_work(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 if the jobs after this one have something to decide, else 1; the report in CF_OUT says why."""
     with _cancellable() as cancellation:
         from bot.github.client import connect
+        from bot.worker.place import read_place
+        from bot.worker.process import adopt_orphans
+        from bot.worker.work import GOOD, work
 
         adopt_orphans()
         place = read_place(environ)
@@ -61,6 +58,9 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 if and only if there were gates and all of them passed."""
     with _cancellable() as cancellation:
         from bot.github.client import connect
+        from bot.worker.place import read_leg, read_place
+        from bot.worker.process import adopt_orphans
+        from bot.worker.verify import verify
 
         adopt_orphans()
         place = read_place(environ)
@@ -73,6 +73,9 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 once the report is written, whatever the outcome: that is data."""
     from bot.github.client import connect
+    from bot.worker.artifact import save_report
+    from bot.worker.place import read_place
+    from bot.worker.publish import publish
 
     place = read_place(environ)
     report = publish(connect(environ), place)
@@ -83,6 +86,8 @@ def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def run_wake(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from bot.github.client import connect
+    from bot.worker.place import default_branch
+    from bot.worker.wake import wake
 
     run_id = wake(connect(environ), default_branch(environ))
     _say(f"the conductor is awake{f' (run {run_id})' if run_id else ''}")

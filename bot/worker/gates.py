@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from bot.model.report import GateResult, GateStatus
 from bot.model.unit import Gate
+from bot.worker.cancellation import Cancellation
 from bot.worker.livelog import LiveLog
-from bot.worker.process import Cancellation, End, Ended, Limits, run
+from bot.worker.process import End, Ended, Limits, run
 from bot.worker.redact import Redactor
 
 SETUP_TIMEOUT = timedelta(minutes=10)

@@ -22,6 +22,8 @@ from typing import IO
 
 from msgspec import Struct
 
+from bot.worker.cancellation import Cancellation
+
 TRACK = "CF_TRACK"
 _PROC = Path("/proc")
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -57,21 +59,6 @@ class End(StrEnum):
     TIMEOUT = "timeout"
     STALLED = "stalled"
     CANCELLED = "cancelled"
-
-
-class Cancellation:
-    """Somebody wants us to stop. Set from a signal handler or a watching thread, read by whatever waits."""
-
-    def __init__(self) -> None:
-        self._reason = ""
-
-    def request(self, reason: str) -> None:
-        self._reason = self._reason or reason
-
-    @property
-    def reason(self) -> str:
-        """Empty while nobody asked."""
-        return self._reason
 
 
 class Limits(Struct, frozen=True):

@@ -13,11 +13,11 @@ from bot.model.unit import Gate, VerifyLeg
 from bot.notation.codec import Unreadable, dump, load
 from bot.notation.config import read_config
 from bot.worker.artifact import find_bundle, read_bundle
+from bot.worker.cancellation import Cancellation
 from bot.worker.environment import gate_environment
 from bot.worker.gates import Judged, Shop, all_passed, run_gates, run_setup
 from bot.worker.git import Git, GitFailed, Remote
 from bot.worker.place import Place
-from bot.worker.process import Cancellation
 from bot.worker.redact import Redactor
 from bot.worker.settings import clean_workspace
 

@@ -19,6 +19,7 @@ from bot.model.unit import Gate
 from bot.notation.config import read_config
 from bot.notation.keys import branch_of
 from bot.worker.artifact import WorkGone, download_earlier, read_bundle, save_report
+from bot.worker.cancellation import Cancellation
 from bot.worker.checks import limits_of
 from bot.worker.claim import Claim, Refusal, judge_claim, may_order, read_claim
 from bot.worker.context import Context, write_prompt
@@ -31,7 +32,6 @@ from bot.worker.history import Start, choose_start, is_ours
 from bot.worker.ledger import open_ledger, snapshot
 from bot.worker.ownfiles import OwnFiles
 from bot.worker.place import Place
-from bot.worker.process import Cancellation
 from bot.worker.redact import Redactor
 from bot.worker.rounds import STALL, Bench, Tried, work_in_rounds
 from bot.worker.settings import clean_repository, clean_workspace, restore_settings
@@ -104,7 +104,7 @@ class _Job:
         base = Report(
             str(self._place.key), self._place.key.task, outcome, reason, run_attempt=self._place.run_attempt
         )
-        return replace(base, engine=self._place.unit.engine, **more)  # type: ignore[arg-type]
+        return replace(base, engine=self._place.unit.engine, **more)
 
     def run(self) -> Worked:
         config = read_config(self._github.file(self._place.unit.config_blob), self._place.unit.config_blob)

@@ -27,10 +27,12 @@ def shop(tmp_path):
     git(source, "commit", "--quiet", "--message", "first")
     git(tmp_path, "clone", "--quiet", "--bare", str(source), str(bare))
     memory = BackedGit.of(files)
-    memory.bare = bare
+    setattr(memory, "bare", bare)  # noqa: B010 - `of` is typed as making the class it stands in
     world = World(git=memory, salt="pepper")
     with serve(world, protected=True) as served:
-        engine = ActEngine(world, Service(served.url, "acme/shop", str(bare), served.api, served.graphql), ROOT, grace=QUICK)
+        engine = ActEngine(
+            world, Service(served.url, "acme/shop", str(bare), served.api, served.graphql), ROOT, grace=QUICK
+        )
         yield world, engine
         engine.close()
 

@@ -15,6 +15,8 @@ from bot.model.run import Job
 from bot.notation.keys import Key
 from bot.notation.records import read_record
 from bot.notation.reports import REPORT_FILE, report_name, write_report
+from bot.sandbox.world.actions import WorldRun
+from bot.sandbox.world.engines import ManualEngine
 from bot.sandbox.world.faults import Disconnected
 from bot.sandbox.world.git import MemoryGit
 from bot.sandbox.world.world import World
@@ -37,7 +39,9 @@ class Story:
         for path in TEMPLATES.glob("*.yml"):
             if worker or path.name != "cf-worker.yml":
                 files[f".github/workflows/{path.name}"] = path.read_text(encoding="utf-8")
-        self.world = World("acme/shop", git=MemoryGit.of(files))
+        self.engine = ManualEngine()
+        self.world = World("acme/shop", git=MemoryGit.of(files), engine=self.engine)
+        self.engine.world = self.world.actions
         self.github = self.world.github()
         self.last: Tick | None = None
 
@@ -111,10 +115,10 @@ class Story:
         """The keys of every worker run ever dispatched, in order."""
         return [str(key) for run in self.worker_runs() for key in run.inputs["keys"].split()]
 
-    def worker_runs(self):
+    def worker_runs(self) -> list[WorldRun]:
         return sorted(self.world.runs("cf-worker.yml"), key=lambda run: run.id)
 
-    def run_of(self, key: str):
+    def run_of(self, key: str) -> WorldRun:
         return next(run for run in self.worker_runs() if key in run.inputs["keys"].split())
 
     def begin(self, key: str) -> int:
@@ -130,8 +134,16 @@ class Story:
         """The run of this key ends with a report, the way the shipped workflows end; `verify` lies about its job."""
         run_id = self.begin(key)
         verified = outcome is Outcome.PASSED
-        self._job(run_id, key, "agent", "completed", "success" if verified or outcome in _QUIET else "failure")
-        self._job(run_id, key, "verify (ubuntu-latest)", "completed", verify or ("success" if verified else "skipped"))
+        self._job(
+            run_id, key, "agent", "completed", "success" if verified or outcome in _QUIET else "failure"
+        )
+        self._job(
+            run_id,
+            key,
+            "verify (ubuntu-latest)",
+            "completed",
+            verify or ("success" if verified else "skipped"),
+        )
         self._job(run_id, key, "publish", "in_progress", None)
         self.world.wait(timedelta(seconds=1))
         task = Key(*map(int, key.split("-")[1:])).task
@@ -160,8 +172,9 @@ class Story:
         branch = f"cf/{task}"
         if self.world.git.head(branch) is None:
             self.world.push_files(branch, {f"{key}.txt": key}, f"{key}", by="github-actions[bot]")
-            pull = self.world.open_pull(branch, title=f"#{task}", body=f"Closes #{task}", by="github-actions[bot]")
-            return pull if isinstance(pull, int) else pull.number
+            return self.world.open_pull(
+                branch, title=f"#{task}", body=f"Closes #{task}", by="github-actions[bot]"
+            )
         return next(pull.number for pull in self.world.pulls.by_number.values() if pull.head_ref == branch)
 
     def _job(self, run_id: int, key: str, role: str, status: str, conclusion: str | None) -> None:

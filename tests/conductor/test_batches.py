@@ -1,10 +1,11 @@
 """Batches, from the inputs of cf-batch.yml to the closed batch issue."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from bot.conductor.batch_command import NotAllowed, obey, read_request
+from bot.conductor.order import NotAllowed, obey, read_request
 from bot.model.errors import BotError, TryLater, UsageError
 from bot.model.report import Outcome, Question
 from bot.sandbox.world.faults import Disconnected
@@ -24,18 +25,25 @@ DEFAULTS = {
 }
 
 
-def order(story: Story, tasks: str = "", *, by: str = "maintainer", run: int = 77, attempt: int = 1, **inputs: str) -> str:
+def order(
+    story: Story, tasks: str = "", *, by: str = "maintainer", run: int = 77, attempt: int = 1, **inputs: str
+) -> str:
     """What `cf batch` says to these inputs, given the way the workflow gives them."""
     given = {**DEFAULTS, "tasks": tasks, **inputs}
     environ = {f"CF_BATCH_{name.upper()}": value for name, value in given.items()}
-    environ |= {"GITHUB_ACTOR": by, "GITHUB_TRIGGERING_ACTOR": by, "GITHUB_RUN_ID": str(run), "GITHUB_RUN_ATTEMPT": str(attempt)}
+    environ |= {
+        "GITHUB_ACTOR": by,
+        "GITHUB_TRIGGERING_ACTOR": by,
+        "GITHUB_RUN_ID": str(run),
+        "GITHUB_RUN_ATTEMPT": str(attempt),
+    }
     story.world.wait(timedelta(seconds=2))
     said = obey(story.world.github(), read_request(environ), story.world.now)
     story.world.wait(timedelta(seconds=2))
     return said
 
 
-def refusal(story: Story, *args: str, **inputs: str) -> str:
+def refusal(story: Story, *args: str, **inputs: Any) -> str:
     """The refusal's words; nothing may have been written before it."""
     issues, writes = len(list(story.world.issues.all())), story.world.faults.writes
     with pytest.raises(BotError) as refused:
@@ -124,7 +132,11 @@ def test_a_serial_batch_puts_a_need_before_its_dependent():
     other = issue(story)
     order(story, f"{dependent} {other} {need}", strategy="serial")
     (batch,) = batches(story)
-    places = [line.split()[3] for line in story.world.issue(batch).body.splitlines() if line.startswith("| ") and " #" in line]
+    places = [
+        line.split()[3]
+        for line in story.world.issue(batch).body.splitlines()
+        if line.startswith("| ") and " #" in line
+    ]
     assert places == [f"#{need}", f"#{dependent}", f"#{other}"]
     story.tick()
     story.finish(f"cf-{need}-1", Outcome.PASSED)
@@ -168,7 +180,8 @@ def test_unknown_numbers_and_pull_requests_refuse_the_whole_order_naming_all():
 def test_the_conductors_own_issues_are_no_tasks():
     story = Story()
     story.tick()
-    dashboard = story.last.seen.dashboard or story.tick().seen.dashboard
+    dashboard = story.tick().seen.dashboard
+    assert dashboard is not None
     assert "the conductor's own issue" in refusal(story, f"{issue(story)} {dashboard.number}")
 
 
@@ -233,7 +246,11 @@ def test_of_two_batches_that_share_a_task_the_later_one_is_cancelled():
     task, other = issue(story), issue(story)
     order(story, str(task))
     first = batches(story)[0]
-    body = story.world.issue(first).body.replace(f"[{task}]", f"[{task},{other}]").replace('"run":77', '"run":78')
+    body = (
+        story.world.issue(first)
+        .body.replace(f"[{task}]", f"[{task},{other}]")
+        .replace('"run":77', '"run":78')
+    )
     second = story.world.open_issue("cf batch", body, labels=("cf:batch",), by="github-actions[bot]")
     story.tick()
 
@@ -257,7 +274,10 @@ def test_of_two_batches_that_share_a_task_the_later_one_is_cancelled():
         ({"max_retries": "many"}, "max_retries must be a whole number"),
         ({"engine": "codex"}, "not there yet: engine codex"),
         ({"dry_run": "true"}, "not there yet: dry_run true"),
-        ({"options": "timeout=2h\nmodel=best"}, "not there yet: the option timeout=2h, the option model=best"),
+        (
+            {"options": "timeout=2h\nmodel=best"},
+            "not there yet: the option timeout=2h, the option model=best",
+        ),
         ({"options": "speed=11"}, "there is no option `speed`"),
         ({"options": "timeout"}, "line 1, `timeout`, is not key=value"),
         ({"target": "30"}, "run takes no target"),
@@ -343,7 +363,10 @@ def test_a_stopped_batch_starts_nothing_more_and_lets_what_runs_finish(how):
     story.tick()
     (batch,) = batches(story)
     if how == "command":
-        assert order(story, action="stop", target=f"#{batch}", run=78) == f"batch #{batch} is stopped; what runs finishes"
+        assert (
+            order(story, action="stop", target=f"#{batch}", run=78)
+            == f"batch #{batch} is stopped; what runs finishes"
+        )
         assert "has ended already" in order(story, action="stop", target=str(batch), run=79)
         assert len(story.world.comments_of(batch)) == 1
     else:
@@ -447,7 +470,9 @@ def test_members_behind_a_failed_or_dropped_need_are_not_run():
     assert not story.world.issue(batches(story)[0]).is_open
     assert f"| #{behind} | not run | – | – | waiting on failed #{fails} |" in words
     assert f"| #{further} | not run | – | – | waiting on #{behind} |" in words
-    assert f"| #{without} | not run | – | – | waiting on #{dropped}, which was closed as not planned |" in words
+    assert (
+        f"| #{without} | not run | – | – | waiting on #{dropped}, which was closed as not planned |" in words
+    )
     assert story.starts() == [f"cf-{fails}-1"]
 
 

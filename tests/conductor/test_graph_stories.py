@@ -1,5 +1,7 @@
 """GRF and DEP cases that need the conductor, named by their ids."""
 
+from itertools import pairwise
+
 import pytest
 
 from bot.model.errors import TryLater
@@ -17,7 +19,9 @@ def comments_with(story, task, words):
 
 def test_dep_10_a_line_that_cannot_be_read_is_told_once():
     story = Story()
-    task = story.ready("depends on https://github.com.evil.example/acme/shop/issues/5\ndepends on the login work")
+    task = story.ready(
+        "depends on https://github.com.evil.example/acme/shop/issues/5\ndepends on the login work"
+    )
     story.tick()
     story.tick()
 
@@ -54,14 +58,15 @@ def test_dep_17_status_plan_and_claim_check_use_one_answer():
 def test_grf_03_a_poisoned_subgraph_does_not_stop_the_rest():
     story = Story(WIDE)
     chain = [story.ready() for _ in range(10)]
-    for need, child in zip(chain, chain[1:], strict=False):
+    for need, child in pairwise(chain):
         story.world.edit_issue(child, body=f"depends on #{need}")
     loop = story.ready(f"depends on #{chain[0]}")
     story.world.edit_issue(chain[0], body=f"depends on #{loop}")
     others = [story.ready() for _ in range(200)]
     from datetime import timedelta
 
-    for _ in range(6):
+    last = story.tick()
+    for _ in range(5):
         story.world.wait(timedelta(minutes=1))
         last = story.tick()
 
@@ -93,7 +98,7 @@ def test_grf_06_a_pull_request_satisfies_only_when_merged():
     for name in ("one", "two", "three"):
         story.world.push_files(name, {f"{name}.txt": name}, name, by="maintainer")
         pull = story.world.open_pull(name, title=name, body="", by="maintainer")
-        pulls.append(pull if isinstance(pull, int) else pull.number)
+        pulls.append(pull)
     merged, closed, pending = pulls
     story.world.merge_pull(merged)
     story.world.close_pull(closed)
@@ -208,7 +213,17 @@ def counted(story):
     from collections import Counter
 
     calls: Counter[str] = Counter()
-    for name in ("view", "comments_since", "runs", "run", "jobs", "artifacts_since", "needs", "permission", "issues"):
+    for name in (
+        "view",
+        "comments_since",
+        "runs",
+        "run",
+        "jobs",
+        "artifacts_since",
+        "needs",
+        "permission",
+        "issues",
+    ):
         real = getattr(story.github, name)
 
         def call(*args, _real=real, _name=name, **more):

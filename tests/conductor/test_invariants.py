@@ -60,19 +60,19 @@ def test_2_a_cancel_that_is_ignored_is_forced_after_the_grace_and_keeps_its_slot
     """ACT-14."""
     story = Story(CONFIG + "max_parallel: 1\n")
     task, other = story.ready(), story.ready()
-    story.world.engine.obeys = False
+    story.engine.obeys = False
     story.tick()
     run = story.begin(f"cf-{task}-1")
     story.world.close(task)
     for _ in range(3):
         story.tick()
-    assert story.world.engine.cancelled == [(run, False)]
+    assert story.engine.cancelled == [(run, False)]
     assert story.starts() == [f"cf-{task}-1"]  # the slot is not free while the run lives
     story.world.wait(timedelta(minutes=5))
     story.tick()
     story.tick()
 
-    assert story.world.engine.cancelled == [(run, False), (run, True)]
+    assert story.engine.cancelled == [(run, False), (run, True)]
     assert story.starts() == [f"cf-{task}-1", f"cf-{other}-1"]
 
 
@@ -88,7 +88,7 @@ def test_3_our_own_merge_is_not_an_external_change():
     assert story.status(task) == ("merged",)
     record = story.record_anyway(task)
     assert record.attempts[-1].outcome is Outcome.PASSED
-    assert not story.world.engine.cancelled
+    assert not story.engine.cancelled
 
 
 def test_3_an_open_issue_whose_own_pull_request_merged_is_closed_by_us():
@@ -167,7 +167,11 @@ def test_6_a_cycle_is_named_on_each_member_once_and_holds_only_what_is_behind_it
     story.tick()
 
     assert story.starts() == [f"cf-{four}-1"]
-    paths = {one: f"{one}→{two}→{three}→{one}", two: f"{two}→{three}→{one}→{two}", three: f"{three}→{one}→{two}→{three}"}
+    paths = {
+        one: f"{one}→{two}→{three}→{one}",
+        two: f"{two}→{three}→{one}→{two}",
+        three: f"{three}→{one}→{two}→{three}",
+    }
     for member, path in paths.items():
         told = [comment.body for comment in story.world.comments_of(member) if path in comment.body]
         assert len([body for body in told if "waits for itself" in body]) == 1
@@ -278,7 +282,9 @@ def test_14_a_stranger_starts_nothing(door):
     assert story.starts() == []
     if door in ("title", "body"):
         assert story.status(task) == ("backlog",)
-        assert sum("was changed by stranger" in comment.body for comment in story.world.comments_of(task)) >= 1
+        assert (
+            sum("was changed by stranger" in comment.body for comment in story.world.comments_of(task)) >= 1
+        )
 
 
 def test_14_an_edit_by_a_stranger_ends_the_run():

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import force_setattr
 
 from bot.conductor.act import Effects
-from bot.conductor.command import _output, _tell
+from bot.conductor.program import _output, _tell
 from bot.conductor.summary import counts, headline, markdown, mermaid, outputs
 from bot.model.config import Config
 from bot.model.decision import Decision, Plan, Verb

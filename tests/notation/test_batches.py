@@ -111,7 +111,12 @@ def test_no_text_breaks_the_reader(text):
     try:
         assert read_tasks(text)
     except UsageError:
-        assert not text.strip().isdecimal() or not text.isascii() or text.strip().startswith("0") or len(text.strip()) > 10
+        assert (
+            not text.strip().isdecimal()
+            or not text.isascii()
+            or text.strip().startswith("0")
+            or len(text.strip()) > 10
+        )
 
 
 def test_options_are_one_a_line():
@@ -195,7 +200,9 @@ def test_the_largest_batch_fits_an_issue(count):
 
 
 def test_results_count_what_came_through():
-    text = results_text([Result(1, "merged", 2, 40), Result(2, "failed", 3, reason="tests | red"), Result(3, "gone")])
+    text = results_text(
+        [Result(1, "merged", 2, 40), Result(2, "failed", 3, reason="tests | red"), Result(3, "gone")]
+    )
     assert "1 of 3 came through" in text
     assert "| #1 | merged | 2 | #40 | – |" in text
     assert "| #2 | failed | 3 | – | tests \\| red |" in text

@@ -5,7 +5,13 @@ import pytest
 
 from bot.sandbox.world import World
 
-_SERVERS = ("test_http.py", "test_git_http.py", "test_pages.py", "test_git_and_pulls.py", "test_concurrency.py")
+_SERVERS = (
+    "test_http.py",
+    "test_git_http.py",
+    "test_pages.py",
+    "test_git_and_pulls.py",
+    "test_concurrency.py",
+)
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:

@@ -27,8 +27,8 @@ from bot.sandbox.world.accounts import BOT
 from bot.sandbox.world.bare_git import BareGit
 from bot.sandbox.world.world import MINIMAL, World
 from bot.worker.artifact import find_report, save_report
+from bot.worker.cancellation import Cancellation
 from bot.worker.place import Place, read_leg, read_place
-from bot.worker.process import Cancellation
 from bot.worker.publish import publish
 from bot.worker.verify import LegResult, verify
 from bot.worker.work import Worked, work

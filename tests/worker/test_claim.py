@@ -29,7 +29,7 @@ RECORD = Record(12, (ATTEMPT,), approval=Approval("writer", NOON, DIGEST))
 
 def facts(**changes: object) -> ClaimFacts:
     base = ClaimFacts(Key(12, 2), RECORD, ISSUE, DIGEST, (), 900, 900, 1, False, ())
-    return replace(base, **changes)  # type: ignore[arg-type]
+    return replace(base, **changes)
 
 
 def test_the_current_attempt_of_an_open_issue_is_claimed():

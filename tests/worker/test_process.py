@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.worker.cancellation import Cancellation
 from bot.worker.livelog import LiveLog
-from bot.worker.process import TRACK, Cancellation, End, Limits, run
+from bot.worker.process import TRACK, End, Limits, run
 from bot.worker.redact import Redactor
 from tests.worker.bench import STUB
 

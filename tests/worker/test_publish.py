@@ -22,7 +22,7 @@ WORK = Report("cf-1-1", 1, Outcome.UNVERIFIED, head="a" * 40)
 
 
 def results(**changes: object) -> Results:
-    return replace(Results("success", "success", legs=True, work=WORK, change=True), **changes)  # type: ignore[arg-type]
+    return replace(Results("success", "success", legs=True, work=WORK, change=True), **changes)
 
 
 @pytest.mark.parametrize(

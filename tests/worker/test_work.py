@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from bot.model.record import Answer
 from bot.model.report import GateStatus, Outcome, Question
 from bot.worker.artifact import find_bundle
-from bot.worker.process import Cancellation
+from bot.worker.cancellation import Cancellation
 from tests.worker.bench import KEY, TOKEN, config_text, git
 
 

@@ -4,7 +4,6 @@ The issue is the order: no queued run holds the only copy of it. Nothing is writ
 version cannot do yet is refused, never ignored.
 """
 
-import argparse
 import os
 import re
 import sys
@@ -82,13 +81,7 @@ class Request(Struct, frozen=True):
     target: int = 0
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `cf batch`; the order itself comes from the inputs of cf-batch.yml, as CF_BATCH_... variables."""
-    parser.add_argument("--dry-run", action="store_true", help="check the order and say what would be written")
-    parser.add_argument("--config", default="", help="path of the configuration on the default branch, if not the usual one")
-
-
-def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+def carry_out(environ: Mapping[str, str], *, dry_run: bool) -> int:
     """Carry out one order in GITHUB_REPOSITORY.
 
     Raises UsageError for a wrong order, NotAllowed for the wrong person, NotNow if the same order must be given again.
@@ -96,9 +89,9 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from bot.github.client import connect
 
     request = read_request(environ)
-    github: GitHub = connect({**environ, "CF_CONFIG": args.config} if args.config else environ)
+    github: GitHub = connect(environ)
     now = datetime.now(UTC)
-    if args.dry_run:
+    if dry_run:
         from bot.github.dry_run import DryRun
 
         dry = DryRun(github)
@@ -108,7 +101,9 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     try:
         said = obey(github, request, now)
     except TryLater as error:
-        raise NotNow(f"{error}. Please run this job again: an order that was written already is not written twice") from error
+        raise NotNow(
+            f"{error}. Please run this job again: an order that was written already is not written twice"
+        ) from error
     _say(f"cf: {said}")
     if summary := environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as file:
@@ -126,9 +121,15 @@ def _say(text: str) -> None:
 
 def read_request(environ: Mapping[str, str]) -> Request:
     """The request in the environment. Raises UsageError naming everything that is wrong, or not there yet."""
-    given = {key.removeprefix("CF_BATCH_").lower(): value.strip() for key, value in environ.items() if key.startswith("CF_BATCH_")}
+    given = {
+        key.removeprefix("CF_BATCH_").lower(): value.strip()
+        for key, value in environ.items()
+        if key.startswith("CF_BATCH_")
+    }
     action = given.get("action") or "run"
-    actors = tuple(dict.fromkeys(filter(None, (environ.get("GITHUB_TRIGGERING_ACTOR"), environ.get("GITHUB_ACTOR")))))
+    actors = tuple(
+        dict.fromkeys(filter(None, (environ.get("GITHUB_TRIGGERING_ACTOR"), environ.get("GITHUB_ACTOR"))))
+    )
     run_id = environ.get("GITHUB_RUN_ID", "")
     problems: list[str] = []
     if action not in _ACTIONS:
@@ -139,7 +140,9 @@ def read_request(environ: Mapping[str, str]) -> Request:
         problems.append("GITHUB_ACTOR does not say who asks")
     if not re.fullmatch("[1-9][0-9]{0,18}", run_id, re.ASCII):
         problems.append("GITHUB_RUN_ID does not say which run asks")
-    request = Request(action, actors, int(run_id) if not problems else 0, environ.get("GITHUB_RUN_ATTEMPT") != "1")
+    request = Request(
+        action, actors, int(run_id) if not problems else 0, environ.get("GITHUB_RUN_ATTEMPT") != "1"
+    )
     if problems:
         raise UsageError("; ".join(problems))
     return _stop_request(request, given) if action == "stop" else _run_request(request, given)
@@ -169,7 +172,9 @@ def _run_request(request: Request, given: Mapping[str, str]) -> Request:
     except UsageError as error:
         problems.append(str(error))
         later = []
-    later += [f"milestone:{quote_line(term.milestone, 40)}" for term in terms if isinstance(term, InMilestone)]
+    later += [
+        f"milestone:{quote_line(term.milestone, 40)}" for term in terms if isinstance(term, InMilestone)
+    ]
     strategy = given.get("strategy") or "parallel"
     problems += _choice("strategy", strategy, ("parallel", "serial"), ("auto",), later)
     problems += _choice("on_failure", given.get("on_failure") or "continue", ("continue",), ("stop",), later)
@@ -183,7 +188,9 @@ def _run_request(request: Request, given: Mapping[str, str]) -> Request:
         later.append(f"engine {quote_line(given['engine'], 40)}")
     limit = given.get("max_parallel") or ""
     if limit and (not _is_number(limit) or not int(limit)):
-        problems.append(f"max_parallel must be a whole number of at least 1, or empty, and is `{quote_line(limit, 40)}`")
+        problems.append(
+            f"max_parallel must be a whole number of at least 1, or empty, and is `{quote_line(limit, 40)}`"
+        )
     if later:
         problems.append(f"not there yet: {', '.join(later)}")
     if problems:
@@ -193,7 +200,9 @@ def _run_request(request: Request, given: Mapping[str, str]) -> Request:
     )
 
 
-def _choice(name: str, value: str, there: Sequence[str], planned: Sequence[str], later: list[str]) -> list[str]:
+def _choice(
+    name: str, value: str, there: Sequence[str], planned: Sequence[str], later: list[str]
+) -> list[str]:
     """A problem if the value is none of those that exist; those that are only planned go to `later`."""
     if value in planned:
         later.append(f"{name} {value}")
@@ -236,7 +245,9 @@ def _check_people(github: GitHub, seen: Observation, request: Request) -> Snapsh
             allowed = may_order(asks, snapshot)
         if allowed is not True:
             need = snapshot.config.trust.permission
-            raise NotAllowed(f"{login} may not order work here: that takes {need} permission, of a person. Nothing was written")
+            raise NotAllowed(
+                f"{login} may not order work here: that takes {need} permission, of a person. Nothing was written"
+            )
     return snapshot
 
 
@@ -276,7 +287,9 @@ def _run(github: GitHub, seen: Observation, request: Request) -> str:
     notes += [f"#{number} is closed" for number in closed]
     tasks = [task for task in tasks if task.issue.is_open]
     if not tasks:
-        raise UsageError(f"no open task is left to run: {'; '.join(notes[:20]) or 'nothing matches'}. Nothing was written")
+        raise UsageError(
+            f"no open task is left to run: {'; '.join(notes[:20]) or 'nothing matches'}. Nothing was written"
+        )
     _check_free(seen, tasks)
     order = Order(
         request.run,
@@ -319,16 +332,24 @@ def _select(github: GitHub, seen: Observation, request: Request) -> tuple[list[i
                 raise UsageError("milestone: is not there yet")
     unique = list(dict.fromkeys(numbers))
     if len(unique) > MOST_TASKS:
-        raise UsageError(f"{len(unique)} tasks are named; one batch holds at most {MOST_TASKS}. Nothing was written")
+        raise UsageError(
+            f"{len(unique)} tasks are named; one batch holds at most {MOST_TASKS}. Nothing was written"
+        )
     return unique, notes
 
 
 def _approved_ready(github: GitHub, seen: Observation) -> tuple[list[int], list[str]]:
     """Tasks labelled ready. `ready` names nobody's task by its number, so it approves none that was not approved before."""
     snapshot = seen.snapshot
-    ready = [task for task in snapshot.tasks.values() if task.issue.is_open and meant_status(task, snapshot).status is Status.READY]
+    ready = [
+        task
+        for task in snapshot.tasks.values()
+        if task.issue.is_open and meant_status(task, snapshot).status is Status.READY
+    ]
     verdicts = {task.number: judge_order(task, task.record, snapshot) for task in ready}
-    while wants := frozenset().union(*(verdict.wants for verdict in verdicts.values() if isinstance(verdict, Unknown))):
+    while wants := frozenset().union(
+        *(verdict.wants for verdict in verdicts.values() if isinstance(verdict, Unknown))
+    ):
         snapshot = look_up(github, snapshot, wants)
         verdicts = {task.number: judge_order(task, task.record, snapshot) for task in ready}
     approved = sorted(number for number, verdict in verdicts.items() if isinstance(verdict, Approval))
@@ -355,12 +376,17 @@ def _members(github: GitHub, seen: Observation, numbers: Sequence[int]) -> list[
     found = github.issues(more) if more else {}
     missing = [number for number in more if number not in found]
     problems = _missing(github, seen, missing) if missing else []
-    problems += [f"#{number} is the conductor's own issue" for number in more if number in found and _is_own(found[number], seen)]
+    problems += [
+        f"#{number} is the conductor's own issue"
+        for number in more
+        if number in found and _is_own(found[number], seen)
+    ]
     if problems:
         raise UsageError(f"the order is refused as a whole: {'; '.join(problems)}. Nothing was written")
     config = seen.snapshot.config
     return [
-        known.get(number) or task_of(found[number], None, Record(number), "", seen.view, config) for number in numbers
+        known.get(number) or task_of(found[number], None, Record(number), "", seen.view, config)
+        for number in numbers
     ]
 
 
@@ -379,13 +405,19 @@ def _missing(github: GitHub, seen: Observation, numbers: Sequence[int]) -> list[
 
 def _check_free(seen: Observation, tasks: Sequence[Task]) -> None:
     """A task belongs to one batch at a time. Raises UsageError naming all that belong to another."""
-    owner = {number: batch.number for batch in seen.snapshot.batches if batch.order for number in batch.order.tasks}
-    taken = [f"#{task.number} is a member of batch #{owner[task.number]}" for task in tasks if task.number in owner]
+    owner = {
+        number: batch.number for batch in seen.snapshot.batches if batch.order for number in batch.order.tasks
+    }
+    taken = [
+        f"#{task.number} is a member of batch #{owner[task.number]}" for task in tasks if task.number in owner
+    ]
     if taken:
         raise UsageError(f"the order is refused as a whole: {'; '.join(taken)}. Nothing was written")
 
 
-def _write(github: GitHub, seen: Observation, order: Order, tasks: Sequence[Task], notes: Sequence[str]) -> str:
+def _write(
+    github: GitHub, seen: Observation, order: Order, tasks: Sequence[Task], notes: Sequence[str]
+) -> str:
     config = seen.snapshot.config
     body = batch_body(order, _rows(order, tasks, seen), notes)
     github.ensure_labels({config.label("batch"): _LABEL})
@@ -402,7 +434,10 @@ def _rows(order: Order, tasks: Sequence[Task], seen: Observation) -> list[Row]:
     needs = {task.number: [need.number for need in task.needs if need.repository == home] for task in tasks}
     serial = order.strategy is Strategy.SERIAL
     by_number = {task.number: task for task in tasks}
-    return [_row(by_number[number], seen) for number in (in_sequence(order.tasks, Graph(needs)) if serial else order.tasks)]
+    return [
+        _row(by_number[number], seen)
+        for number in (in_sequence(order.tasks, Graph(needs)) if serial else order.tasks)
+    ]
 
 
 def _row(task: Task, seen: Observation) -> Row:

@@ -1,0 +1,91 @@
+"""`cf conduct`: one tick, then lingering while something is due soon."""
+
+import logging
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from bot.conductor.linger import Lingering
+from bot.conductor.summary import headline, markdown, outputs
+from bot.conductor.tick import Tick, tick
+from bot.github.port import GitHub
+from bot.model.config import CONDUCTOR_WORKFLOW
+from bot.model.errors import BotError
+
+log = logging.getLogger(__name__)
+
+_PENDING = ("queued", "pending", "requested", "waiting")
+
+
+def conduct(environ: Mapping[str, str], *, dry_run: bool, linger: bool) -> int:
+    """Run a tick against GITHUB_REPOSITORY, and more while something is due soon. Raises BotError; 0 also if nothing was to do."""
+    from bot.github.client import connect
+
+    github: GitHub = connect(environ)
+    clock = _SystemClock()
+    if dry_run:
+        return _rehearse(github, clock, environ)
+    lingering = Lingering(
+        tick=lambda: _told_tick(github, clock, environ),
+        superseded=lambda: _superseded(github, clock, environ),
+        clock=clock,
+    )
+    lingering.run(lambda last: last.seen.snapshot.config.linger if linger else timedelta(0))
+    return 0
+
+
+def _rehearse(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str]) -> int:
+    from bot.github.dry_run import DryRun
+
+    dry = DryRun(github)
+    _tell(tick(dry, clock.now), environ)
+    for sentence in dry.would_have:
+        print(f"would {sentence}")
+    return 0
+
+
+def _told_tick(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str]) -> Tick:
+    last = tick(github, clock.now)
+    _tell(last, environ)
+    return last
+
+
+class _SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def sleep(self, span: timedelta) -> None:
+        time.sleep(span.total_seconds())
+
+
+def _superseded(github: GitHub, clock: _SystemClock, environ: Mapping[str, str]) -> bool:
+    """Whether another conductor run waits for this one to end: it has seen newer events, so it should go on."""
+    try:
+        runs = github.runs(CONDUCTOR_WORKFLOW, clock.now() - timedelta(hours=1))
+    except BotError:
+        return True  # better to end early than to wait blindly
+    own = environ.get("GITHUB_RUN_ID", "")
+    return any(run.status in _PENDING and str(run.id) != own for run in runs)
+
+
+def _tell(last: Tick, environ: Mapping[str, str]) -> None:
+    """Log lines for the job's log, the step summary, and the outputs."""
+    for decision in last.plan.decisions:
+        why = last.effects.skipped.get(decision.task, decision.reason)
+        print(f"#{decision.task} {decision.verb}: {' '.join(why.split())}".replace("::", ": :"))
+    print(f"cf: {headline(last)}".replace("::", ": :"))
+    if summary := environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(markdown(last, last.due)[:900_000])
+    if target := environ.get("GITHUB_OUTPUT"):
+        with Path(target).open("a", encoding="utf-8") as file:
+            file.write("".join(_output(name, value) for name, value in outputs(last).items()))
+
+
+def _output(name: str, value: str) -> str:
+    """One output with a random delimiter, so that no value can start another output."""
+    mark = f"cf-{secrets.token_hex(16)}"
+    return f"{name}<<{mark}{os.linesep}{value}{os.linesep}{mark}{os.linesep}"
