@@ -15,6 +15,7 @@ TOOLS := .venv-tools
 # A uv on the machine is used if there is one; else one of our own, of the version the build was tested with.
 UV_VERSION := 0.13.9
 UV := $(if $(shell uv --version 2>/dev/null),uv,$(TOOLS)/bin/uv)
+UNIT := tests/model tests/notation tests/plan tests/conductor tests/github tests/worker tests/sandbox tests/sandbox_command
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
 WORKFLOWS := $(wildcard workflows-templates/*.yml) $(wildcard .github/workflows/*.yml)
 STANDINS := $(wildcard bot/sandbox/actions/standins/*/main.py)
@@ -37,7 +38,7 @@ test: setup ## every test
 	@$(PYTEST)
 
 test-unit: .venv/.ready ## the quick tests: values in, decisions out
-	@$(PYTEST) -m "not e2e and not packaging and not contract and not live"
+	@$(PYTEST) -m "not e2e and not slow and not live" $(UNIT)
 
 check: .venv/.ready ## lint, format, types, import contracts, workflows, Dockerfile
 	@$(BIN)/ruff check .

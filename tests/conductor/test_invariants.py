@@ -233,6 +233,7 @@ def test_11_a_close_wins_against_a_completion():
     assert story.record_anyway(task).live is None
 
 
+@pytest.mark.slow
 def test_12_three_hundred_tasks_are_all_seen():
     story = Story(CONFIG + "max_parallel: 256\nlimits: {total: 256}\n")
     tasks = [story.ready() for _ in range(300)]
@@ -344,6 +345,7 @@ def test_15_a_report_of_passed_without_a_successful_verify_job_is_not_believed()
     assert story.record(task).attempts[-1].outcome is Outcome.INFRA
 
 
+@pytest.mark.slow
 def test_16_killed_after_any_write_and_run_again_ends_the_same_with_one_start_each():
     """Every write of a story from label to merge is the last one of its tick once, before and after it was applied."""
 

@@ -48,6 +48,7 @@ def test_a_hundred_tracked_issues_cost_one_request(router):
     assert len(fake.requests) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("open_ones", "closed", "done"), [(1000, 0, 0), (400, 300, 300), (0, 1000, 0)])
 def test_a_thousand_tracked_issues_cost_at_most_twelve(router, open_ones, closed, done):
     kinds = (

