@@ -35,6 +35,12 @@ COMMANDS: Mapping[str, Command] = {
     "conduct": Command(
         "one tick: look at the repository, decide, start, settle, tell", "bot.conductor.command", "_conduct"
     ),
+    "plan": Command(
+        "what the next tick would decide about every task, without doing it", "bot.conductor.command", "_plan"
+    ),
+    "why": Command(
+        "all that bears on one task: why it runs, waits or does not start", "bot.conductor.command", "_why"
+    ),
     "batch": Command(
         "order many tasks at once, or stop such a batch (the job of cf-batch.yml)",
         "bot.conductor.command",

@@ -1,4 +1,4 @@
-"""The commands `conduct` and `batch`: their options. What they do is imported when it is done, so that `--help` is quick."""
+"""The commands `conduct`, `plan`, `why` and `batch`: their options. What they do is imported when it is done, so that `--help` is quick."""
 
 import argparse
 from collections.abc import Mapping
@@ -18,6 +18,30 @@ def run_conduct(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from bot.conductor.program import conduct
 
     return conduct(_with_config(args, environ), dry_run=args.dry_run, linger=not args.no_linger)
+
+
+def configure_plan(parser: argparse.ArgumentParser) -> None:
+    _config_option(parser)
+    parser.add_argument(
+        "--json", action="store_true", help="for machines: a JSON list, one object for each task"
+    )
+
+
+def run_plan(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from bot.conductor.program import show_plan
+
+    return show_plan(_with_config(args, environ), as_json=args.json)
+
+
+def configure_why(parser: argparse.ArgumentParser) -> None:
+    _config_option(parser)
+    parser.add_argument("task", type=int, help="the issue's number")
+
+
+def run_why(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from bot.conductor.program import explain
+
+    return explain(_with_config(args, environ), args.task)
 
 
 def configure_batch(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`cf conduct`: one tick, then lingering while something is due soon."""
+"""`cf conduct`, one tick and then lingering while something is due soon; `cf plan` and `cf why`, what a tick would do."""
 
 import logging
 import os
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from bot.conductor.foresee import foresee, plan_json, plan_lines, why_lines
 from bot.conductor.linger import Lingering
 from bot.conductor.summary import headline, markdown, outputs
 from bot.conductor.tick import Tick, tick
@@ -45,6 +46,28 @@ def _rehearse(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str])
     for sentence in dry.would_have:
         print(f"would {sentence}")
     return 0
+
+
+def show_plan(environ: Mapping[str, str], *, as_json: bool) -> int:
+    """Print what the next tick would decide."""
+    from bot.github.client import connect
+
+    seen, decided = foresee(connect(environ), _SystemClock().now())
+    print(plan_json(decided) if as_json else _plain("\n".join(plan_lines(seen, decided))))
+    return 0
+
+
+def explain(environ: Mapping[str, str], number: int) -> int:
+    """Print all that bears on one task. Raises UsageError if it is none."""
+    from bot.github.client import connect
+
+    print(_plain("\n".join(why_lines(connect(environ), _SystemClock().now(), number))))
+    return 0
+
+
+def _plain(text: str) -> str:
+    """Words of others inside our lines must not be read as a workflow command."""
+    return text.replace("::", ": :").replace("##[", "## [")
 
 
 def _told_tick(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str]) -> Tick:

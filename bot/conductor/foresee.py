@@ -1,0 +1,91 @@
+"""`cf plan` and `cf why`: what the next tick would decide and why, without writing anything."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+
+from bot.conductor.observe import Observation, look_up, observe
+from bot.conductor.tick import decide
+from bot.github.port import GitHub
+from bot.model.decision import Decision, Plan
+from bot.model.errors import UsageError
+from bot.model.issue import NeedState
+from bot.model.record import Attempt
+from bot.model.snapshot import NeedOf, Snapshot
+from bot.model.task import Task
+from bot.notation.keys import Key
+from bot.notation.quoting import quote_line
+from bot.plan.waiting import state_of
+
+
+def foresee(github: GitHub, now: datetime) -> tuple[Observation, Plan]:
+    """Observe and plan as a tick would. Raises what the port raises."""
+    return decide(github, observe(github, now))
+
+
+def plan_lines(seen: Observation, decided: Plan) -> Iterator[str]:
+    """One line for each tracked task: its number, status, what would be done, and why."""
+    for decision in decided.decisions:
+        title = quote_line(seen.snapshot.tasks[decision.task].issue.title, 50)
+        yield f"#{decision.task} {title} [{decision.status or '-'}] {decision.verb}: {quote_line(decision.reason)}"
+    if not decided.decisions:
+        yield f"no task: label an issue {seen.snapshot.config.label('ready')}"
+
+
+def plan_json(decided: Plan) -> str:
+    """The same for machines: a JSON list, one object for each task."""
+    return json.dumps(
+        [
+            {
+                "task": decision.task,
+                "status": decision.status,
+                "decision": decision.verb,
+                "reason": decision.reason,
+                "due": decision.due.isoformat() if decision.due else None,
+            }
+            for decision in decided.decisions
+        ],
+        indent=2,
+    )
+
+
+def why_lines(github: GitHub, now: datetime, number: int) -> Iterator[str]:
+    """All that bears on one task. Raises UsageError if it is not tracked."""
+    seen, decided = foresee(github, now)
+    task = seen.snapshot.tasks.get(number)
+    decision = next((item for item in decided.decisions if item.task == number), None)
+    if task is None or decision is None:
+        label = seen.snapshot.config.label("ready")
+        raise UsageError(f"#{number} is no task: it has no status label of ours; {label} makes it one")
+    yield f"#{number} {quote_line(task.issue.title, 80)}"
+    yield f"  now: {decision.status or 'no status'}; the next tick would {_verb(decision)}"
+    yield f"  because: {quote_line(decision.reason)}"
+    # The plan looked up only what its decision depends on.
+    unknown = {NeedOf(ref) for ref in task.needs if state_of(ref, seen.snapshot) is None}
+    yield from _facts(task, decision, look_up(github, seen.snapshot, unknown))
+
+
+def _verb(decision: Decision) -> str:
+    return {"running": "let it run", "hold": "leave it"}.get(decision.verb, f"{decision.verb} it")
+
+
+def _facts(task: Task, decision: Decision, snapshot: Snapshot) -> Iterator[str]:
+    record = decision.record
+    for ref in task.needs:
+        state = state_of(ref, snapshot) or NeedState.UNKNOWN
+        yield f"  needs {ref}: {state}{' (met)' if state.satisfied else ''}"
+    if record.approval is not None:
+        yield f"  ordered by {quote_line(record.approval.by)} at {record.approval.at:%Y-%m-%d %H:%M:%S} UTC"
+    if record.strikes:
+        yield f"  strikes: {record.strikes} of {snapshot.config.retry.max_attempts}"
+    if decision.due is not None:
+        yield f"  looked at again: {decision.due:%Y-%m-%d %H:%M:%S} UTC"
+    for attempt in record.attempts:
+        yield f"  {_attempt(record.task, attempt)}"
+
+
+def _attempt(task: int, attempt: Attempt) -> str:
+    run = f" in run {attempt.run}" if attempt.run else ""
+    ended = attempt.outcome or "running"
+    why = f": {quote_line(attempt.reason)}" if attempt.reason else ""
+    return f"{Key(task, attempt.number)} ({attempt.kind}){run}: {ended}{why}"
