@@ -1,4 +1,4 @@
-"""The commands `conduct`, `plan`, `why` and `batch`: their options. What they do is imported when it is done, so that `--help` is quick."""
+"""The commands `conduct`, `plan`, `why` and `batch`: their options. What they do is imported only when it is done."""
 
 import argparse
 from collections.abc import Mapping

@@ -44,7 +44,7 @@ def _rehearse(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str])
     dry = DryRun(github)
     _tell(tick(dry, clock.now), environ)
     for sentence in dry.would_have:
-        print(f"would {sentence}")
+        print(sentence)
     return 0
 
 
