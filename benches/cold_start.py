@@ -15,6 +15,7 @@ QUICK = (
     ["--help"],
     ["--version"],
     ["validate", "cf.yml"],
+    ["init", "--help"],
     ["conduct", "--help"],
     ["work", "--help"],
     ["verify", "--help"],

@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, Command] = {
         "bot.conductor.command",
         "_batch",
     ),
+    "init": Command("put the workflows and a first configuration into a repository", "bot.conductor.init"),
     "validate": Command("check a configuration file and say what is wrong with it", "bot.conductor.validate"),
     "sandbox": Command(
         "run everything on this machine with a make-believe GitHub; no account needed", "bot.sandbox.command"

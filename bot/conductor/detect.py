@@ -1,0 +1,99 @@
+"""What a repository's own files say about how it is set up and tested: proposals for `setup` and `gates`."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+
+class Proposal(Struct, frozen=True):
+    """A command line, and for a gate its name; `name` is empty for a set-up command."""
+
+    run: str
+    name: str = ""
+
+
+def detect(root: Path) -> tuple[tuple[str, ...], tuple[Proposal, ...]]:
+    """The set-up commands and the gates that the files in `root` suggest, in the order they would run. Reads only."""
+    found = [proposal for look in _LOOKS for proposal in look(root)]
+    setup = tuple(dict.fromkeys(proposal.run for proposal in found if not proposal.name))
+    gates = {proposal.name: proposal for proposal in found if proposal.name}
+    return setup, tuple(gates.values())
+
+
+def _python(root: Path) -> Iterator[Proposal]:
+    project = _text(root / "pyproject.toml")
+    if (root / "uv.lock").is_file():
+        yield Proposal("pip install uv && uv sync --frozen --all-extras")
+        prefix = "uv run --frozen "
+    elif (root / "requirements.txt").is_file():
+        yield Proposal("pip install -r requirements.txt")
+        prefix = ""
+    elif project or (root / "setup.py").is_file():
+        yield Proposal("pip install -e .")
+        prefix = ""
+    else:
+        return
+    if "pytest" in project or (root / "pytest.ini").is_file() or (root / "tests").is_dir():
+        yield Proposal(f"{prefix}pytest -q", "tests")
+    if "[tool.ruff" in project or (root / "ruff.toml").is_file():
+        yield Proposal(f"{prefix}ruff check .", "ruff")
+    if "[tool.mypy" in project or (root / "mypy.ini").is_file():
+        yield Proposal(f"{prefix}mypy", "mypy")
+
+
+def _node(root: Path) -> Iterator[Proposal]:
+    try:
+        package = json.loads(_text(root / "package.json") or "null")
+    except ValueError:
+        return
+    if not isinstance(package, dict):
+        return
+    yield Proposal("npm ci" if (root / "package-lock.json").is_file() else "npm install")
+    scripts = package.get("scripts")
+    for name in ("test", "lint", "build"):
+        if isinstance(scripts, dict) and name in scripts:
+            yield Proposal(f"npm run {name}", f"npm {name}")
+    if (root / "tsconfig.json").is_file():
+        yield Proposal("npx tsc --noEmit", "tsc")
+
+
+def _cargo(root: Path) -> Iterator[Proposal]:
+    if (root / "Cargo.toml").is_file():
+        yield Proposal(
+            "cargo test --locked" if (root / "Cargo.lock").is_file() else "cargo test", "cargo test"
+        )
+
+
+def _go(root: Path) -> Iterator[Proposal]:
+    if (root / "go.mod").is_file():
+        yield Proposal("go test ./...", "go test")
+        yield Proposal("go vet ./...", "go vet")
+
+
+def _make(root: Path) -> Iterator[Proposal]:
+    """A Makefile's `test` is what its people run; it is offered where nothing else was recognised as tests."""
+    lines = _text(root / "Makefile").splitlines()
+    others = any(
+        look(root) for look in (_gates_of(_python), _gates_of(_node), _gates_of(_cargo), _gates_of(_go))
+    )
+    if not others and any(line.startswith("test:") for line in lines):
+        yield Proposal("make test", "tests")
+
+
+_Look = Callable[[Path], Iterator[Proposal]]
+
+
+def _gates_of(look: _Look) -> Callable[[Path], list[Proposal]]:
+    return lambda root: [proposal for proposal in look(root) if proposal.name]
+
+
+_LOOKS: tuple[_Look, ...] = (_python, _node, _cargo, _go, _make)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

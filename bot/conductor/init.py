@@ -1,0 +1,105 @@
+"""`cf init`: put the four workflows and a first configuration into a repository's work tree."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from bot.conductor.detect import Proposal, detect
+from bot.model.config import CONFIG_PATH
+from bot.model.errors import UsageError
+from bot.notation.config import read_config
+
+_WORKFLOWS = ".github/workflows"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `cf init`."""
+    parser.add_argument(
+        "folder", nargs="?", default=".", help="the repository's work tree (default: this folder)"
+    )
+    parser.add_argument(
+        "--agent", default="", metavar="CMD", help="the agent's command line, run by bash in the checkout"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace workflows of ours that were changed here"
+    )
+
+
+def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: ARG001 - every command has this shape
+    """Write what is missing; a configuration that exists is never touched. Raises UsageError naming file and mend."""
+    root = Path(args.folder)
+    if not (root / ".git").exists():
+        raise UsageError(
+            f"{root}: not the top of a git repository (it has no .git); name the folder, or run git init"
+        )
+    said = [*install_workflows(root, force=args.force), *install_config(root, args.agent)]
+    sys.stdout.write("\n".join([*said, *_next_steps(args.agent)]) + "\n")
+    return 0
+
+
+def install_workflows(root: Path, *, force: bool) -> Iterator[str]:
+    """Copy the templates. A file that differs from ours is somebody's change and is kept, unless `force`."""
+    folder = root / _WORKFLOWS
+    templates = [
+        entry for entry in files("bot").joinpath("templates").iterdir() if entry.name.endswith(".yml")
+    ]
+    for template in sorted(templates, key=lambda entry: entry.name):
+        path, text = folder / template.name, template.read_text(encoding="utf-8")
+        if path.is_symlink():
+            raise UsageError(f"{path}: is a symbolic link; remove it first")
+        before = path.read_text(encoding="utf-8") if path.is_file() else None
+        if before == text:
+            yield f"kept     {_WORKFLOWS}/{template.name}"
+        elif before is not None and not force:
+            yield f"KEPT     {_WORKFLOWS}/{template.name} differs from ours; --force replaces it"
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            yield f"{'replaced' if before is not None else 'wrote   '} {_WORKFLOWS}/{template.name}"
+
+
+def install_config(root: Path, agent: str) -> Iterator[str]:
+    """Write a first configuration from what the repository's files suggest."""
+    path = root / CONFIG_PATH
+    if path.exists():
+        yield f"kept     {CONFIG_PATH}"
+        return
+    setup, gates = detect(root)
+    text = config_text(agent, setup, gates)
+    read_config(text)  # what we write we can read
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    yield f"wrote    {CONFIG_PATH} with {len(gates)} gate{'' if len(gates) == 1 else 's'}"
+    if not gates:
+        yield "         no gates were recognised: work stays unverified until you add one"
+
+
+def config_text(agent: str, setup: tuple[str, ...], gates: tuple[Proposal, ...]) -> str:
+    """The file's text. JSON strings are YAML strings, so any command line is written safely."""
+    lines = [
+        "# What every key means: docs/configuration.md of cf-conductor. `cf validate` checks this file.",
+        "version: 1",
+    ]
+    lines += ["engine: command", "engines:", "  command:"]
+    lines += [
+        f"    args: {json.dumps(agent)}"
+        if agent
+        else "    {} # args: your agent's command line; it reads $CF_PROMPT_FILE"
+    ]
+    lines += ["setup:" if setup else "setup: []", *(f"  - {json.dumps(command)}" for command in setup)]
+    lines += ["gates:" if gates else "gates: []"]
+    lines += [f"  - {{name: {json.dumps(gate.name)}, run: {json.dumps(gate.run)}}}" for gate in gates]
+    return "\n".join(lines) + "\n"
+
+
+def _next_steps(agent: str) -> Iterator[str]:
+    yield ""
+    yield "Next:"
+    if not agent:
+        yield f"  - name your agent's command line in {CONFIG_PATH} (engines.command.args)"
+    yield "  - allow pull requests: Settings > Actions > General > Allow GitHub Actions to create and approve pull requests"
+    yield "  - if the agent needs a key, add it as the secret CF_MODEL_KEY"
+    yield "  - commit, push to the default branch, and label an issue cf:ready"

@@ -1,0 +1,106 @@
+"""`cf init`: workflows and a first configuration, and nobody's change overwritten."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.cli import main
+from bot.conductor.detect import detect
+from bot.model.config import CONFIG_PATH
+from bot.notation.config import read_config
+
+TEMPLATES = Path(__file__).parents[2] / "workflows-templates"
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+def place(root, **contents):
+    for name, text in contents.items():
+        path = root / name.replace("__", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def test_a_python_repository_gets_workflows_and_a_valid_configuration(root, capsys):
+    place(root, pyproject__toml="[tool.pytest.ini_options]\n[tool.ruff]\n", uv__lock="")
+    assert main(["init", str(root), "--agent", 'my-agent --say "it\'s"']) == 0
+
+    for template in TEMPLATES.glob("*.yml"):
+        assert (root / ".github/workflows" / template.name).read_text() == template.read_text()
+    config = read_config((root / CONFIG_PATH).read_text())
+    assert config.engines["command"].args == 'my-agent --say "it\'s"'
+    assert config.setup == ("pip install uv && uv sync --frozen --all-extras",)
+    assert [(gate.name, gate.run) for gate in config.gates] == [
+        ("tests", "uv run --frozen pytest -q"),
+        ("ruff", "uv run --frozen ruff check ."),
+    ]
+    assert "CF_MODEL_KEY" in capsys.readouterr().out
+
+
+def test_a_second_time_changes_nothing_and_somebodys_change_is_kept(root, capsys):
+    place(root, go__mod="module x\n")
+    main(["init", str(root)])
+    conductor = root / ".github/workflows/cf-conductor.yml"
+    conductor.write_text("# mine\n")
+    (root / CONFIG_PATH).write_text("version: 1\n")
+    capsys.readouterr()
+    assert main(["init", str(root)]) == 0
+
+    told = capsys.readouterr().out
+    assert "cf-conductor.yml differs from ours; --force replaces it" in told
+    assert conductor.read_text() == "# mine\n"
+    assert (root / CONFIG_PATH).read_text() == "version: 1\n"
+    assert main(["init", str(root), "--force"]) == 0
+    assert conductor.read_text() == (TEMPLATES / "cf-conductor.yml").read_text()
+    assert (root / CONFIG_PATH).read_text() == "version: 1\n"
+
+
+def test_what_is_no_repository_is_refused_before_anything_is_written(tmp_path, capsys):
+    assert main(["init", str(tmp_path)]) == 2
+    assert "no .git" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_linked_workflow_is_not_written_through(root, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "file"
+    elsewhere.write_text("x")
+    folder = root / ".github/workflows"
+    folder.mkdir(parents=True)
+    (folder / "cf-batch.yml").symlink_to(elsewhere)
+    assert main(["init", str(root), "--force"]) == 2
+    assert elsewhere.read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("contents", "setup", "gates"),
+    [
+        ({}, (), []),
+        ({"requirements__txt": "", "tests/x__py": ""}, ("pip install -r requirements.txt",), ["pytest -q"]),
+        ({"setup__py": "", "mypy__ini": ""}, ("pip install -e .",), ["mypy"]),
+        (
+            {
+                "package__json": json.dumps({"scripts": {"test": "x", "build": "y"}}),
+                "package-lock__json": "{}",
+            },
+            ("npm ci",),
+            ["npm run test", "npm run build"],
+        ),
+        ({"package__json": "{}", "tsconfig__json": "{}"}, ("npm install",), ["npx tsc --noEmit"]),
+        ({"package__json": "not json"}, (), []),
+        ({"package__json": "[1]"}, (), []),
+        ({"Cargo__toml": "", "Cargo__lock": ""}, (), ["cargo test --locked"]),
+        ({"go__mod": ""}, (), ["go test ./...", "go vet ./..."]),
+        ({"Makefile": "test: x\n\ttrue\n"}, (), ["make test"]),
+        ({"Makefile": "test: x\n\ttrue\n", "go__mod": ""}, (), ["go test ./...", "go vet ./..."]),
+    ],
+)
+def test_what_the_files_suggest(tmp_path, contents, setup, gates):
+    place(tmp_path, **contents)
+    found, proposed = detect(tmp_path)
+    assert found == setup
+    assert [gate.run for gate in proposed] == gates
