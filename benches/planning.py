@@ -17,7 +17,7 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bot.model.config import Config
+from bot.model.config import Config, EngineConfig
 from bot.model.issue import Account, Event, EventKind, Issue
 from bot.model.record import Record
 from bot.model.ref import Ref
@@ -117,7 +117,14 @@ def whole_plan(edges: int) -> Callable[[], object]:
         for number, needs in tasks_with_needs(edges).items()
     }
     home = Repository("acme/shop", "", "main")
-    snapshot = Snapshot(NOON, home, Config(), frozenset({2}), tasks, permissions={"maintainer": "write"})
+    snapshot = Snapshot(
+        NOON,
+        home,
+        Config(engines={"command": EngineConfig(args="agent")}),
+        frozenset({2}),
+        tasks,
+        permissions={"maintainer": "write"},
+    )
     return lambda: plan(snapshot)
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from bot.conductor.act import Effects
 from bot.conductor.observe import Observation
 from bot.conductor.tick import Tick
-from bot.model.config import Config
+from bot.model.config import Config, EngineConfig
 from bot.model.decision import Decision, Plan
 from bot.model.issue import Account, Comment, Event, EventKind, Issue, Pull, StateReason
 from bot.model.record import Approval, Attempt, Record
@@ -196,7 +196,10 @@ def a_snapshot(*tasks: Task, config: Config | None = None, **fields: Any) -> Sna
         "accounts": frozenset({BOT.id}),
         "permissions": PERMISSIONS,
     } | fields
-    return Snapshot(config=config or Config(), tasks={task.number: task for task in tasks}, **values)
+    config = config or Config()
+    if not config.engines:  # an agent is configured, unless a test is about that
+        config = replace(config, engines={"command": EngineConfig(args="agent")})
+    return Snapshot(config=config, tasks={task.number: task for task in tasks}, **values)
 
 
 def decide(task: Task, **fields: Any) -> Decision:

@@ -4,3 +4,9 @@ from hypothesis import settings
 
 settings.register_profile("here", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("here")
+
+
+def pytest_collection_modifyitems(items):
+    """The demo's tests share one run of it, the longest thing there is. First in the queue of a process, they begin at once and
+    are never taken over by another process, which would have to play the demo again."""
+    items.sort(key=lambda item: "demo" not in getattr(item, "fixturenames", ()))

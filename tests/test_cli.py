@@ -73,7 +73,7 @@ def test_plan_and_why_read_and_conduct_acts(served, capsys, monkeypatch, tmp_pat
     assert f"because: starts as cf-{task}-1" in capsys.readouterr().out
     assert main(["conduct", "--dry-run"]) == 0
     told = capsys.readouterr().out
-    assert f"would have started cf-worker.yml on main with units=" in told
+    assert "would have started cf-worker.yml on main with units=" in told
     assert "would would" not in told
     assert served.starts() == []
 

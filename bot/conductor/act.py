@@ -1,8 +1,9 @@
 """Carry a plan out: dull, repeatable, and safe to be killed between any two writes.
 
-The order of writes is what makes it safe. Notices come before the record that says they were posted (a notice is
+The order of writes is what makes it safe. Reactions and notices come before the record that says they were made (a notice is
 recognised by its fingerprint). The record comes before the labels, which it outweighs. A claim is on GitHub before its
-dispatch, and a run is found by its key when the tick died before noting its id. The cursor moves last.
+dispatch, and a run is found by its key when the tick died before noting its id; the labels of a start come after that, so
+that a claim which GitHub refused leaves the order as it was. The cursor moves last.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ from bot.model.change import (
 )
 from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.decision import Decision, Plan
-from bot.model.errors import Refused, WorkflowMissing
+from bot.model.errors import NotFound, Refused, WorkflowMissing
 from bot.model.issue import Comment, Issue
 from bot.model.record import Record
 from bot.model.report import Outcome
@@ -37,6 +38,7 @@ from bot.model.task import Task
 from bot.model.unit import Unit
 from bot.notation.comments import notice_comment, status_comment
 from bot.notation.digests import text_digest
+from bot.notation.records import is_record
 from bot.notation.state import State, write_state
 from bot.notation.units import write_units
 from bot.plan.edits import ended, with_live
@@ -64,15 +66,19 @@ class Effects(Struct):
 def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
     """Make the plan true, writing only what differs from what was seen."""
     effects = Effects()
-    decisions = _still_fresh(github, [item for item in plan.decisions if _differs(item, seen)], seen, effects)
+    decisions = [item for item in plan.decisions if _differs(item, seen)]
     if decisions:
+        # The first time this takes seconds, so it comes before the last look.
         github.ensure_labels(label_names(seen.snapshot.config))
-        _cancel(github, decisions)
+        decisions = _still_fresh(github, decisions, seen, effects)
+    if decisions:
+        _cancel(github, decisions, effects)
         written = _write(github, decisions, seen, effects)
         _dispatch(github, decisions, written, seen, effects)
     else:
         written = {}
     _end_batches(github, plan, effects)
+    _tidy(github, seen, effects)
     _remember(github, plan, seen, written, effects)
     return effects
 
@@ -94,8 +100,13 @@ def _differs(decision: Decision, seen: Observation) -> bool:
         or decision.notices
         or decision.acknowledged
         or _label_changes(decision, task.issue, seen.snapshot.config)
-        or (decision.record != task.record and _is_kept(decision, task))
+        or (_is_news(decision, task) and _is_kept(decision, task))
     )
+
+
+def _is_news(decision: Decision, task: Task) -> bool:
+    """Whether the record differs from what GitHub holds."""
+    return decision.record != task.record or task.unsaved
 
 
 def _is_kept(decision: Decision, task: Task) -> bool:
@@ -130,19 +141,33 @@ def _still_fresh(
     starting = [
         number for item in decisions if item.start for number in (item.task, item.record.batch) if number
     ]
-    issues = github.issues(starting) if starting else {}
+    unrecorded = [item.task for item in decisions if tasks[item.task].comment is None]
+    again = sorted({*starting, *unrecorded})
+    issues = github.issues(again) if again else {}
     fresh = []
     for decision in decisions:
         task = tasks[decision.task]
         if task.comment is not None and _moved(task.comment, now_there.get(task.comment.node_id)):
             effects.skipped[decision.task] = "its record changed since the snapshot"
-        elif decision.start and _changed(task, issues.get(decision.task), seen.snapshot.config):
+        elif (task.comment is None and _recorded(task, issues.get(decision.task), seen)) or (
+            decision.start and _changed(task, issues.get(decision.task), seen.snapshot.config)
+        ):
             effects.skipped[decision.task] = "changed since snapshot"
         elif decision.start and _stopped(decision.record.batch, issues):
             effects.skipped[decision.task] = f"batch #{decision.record.batch} was stopped"
         else:
             fresh.append(decision)
     return fresh
+
+
+def _recorded(task: Task, now: Issue | None, seen: Observation) -> bool:
+    """Whether another conductor wrote this task's record, or the issue went away, since the snapshot showed none."""
+    known = {comment.node_id for comment in task.issue.comments}
+    return now is None or any(
+        is_record(comment.body)
+        for comment in now.comments
+        if comment.author.id in seen.snapshot.accounts and comment.node_id not in known
+    )
 
 
 def _stopped(batch: int, now: Mapping[int, Issue]) -> bool:
@@ -163,13 +188,20 @@ def _changed(task: Task, now: Issue | None, config: Config) -> bool:
     return before != after or text_digest(*text) != text_digest(now.title, now.body)
 
 
-def _cancel(github: GitHub, decisions: Sequence[Decision]) -> None:
-    """Sent before the record says so: sending it twice costs nothing, forgetting it would."""
+def _cancel(github: GitHub, decisions: Sequence[Decision], effects: Effects) -> None:
+    """Sent before the record says so: sending it twice costs nothing, forgetting it would. A run that is gone needs none."""
     for run, force in sorted({(item.cancel.run, item.cancel.force) for item in decisions if item.cancel}):
+        _end_run(github, run, force, effects)
+
+
+def _end_run(github: GitHub, run: int, force: bool, effects: Effects) -> None:
+    try:
         if force:
             github.force_cancel(run)
         else:
             github.cancel(run)
+    except (NotFound, Refused) as error:
+        effects.refused.append(f"cancelling run {run}: {error}")
 
 
 class _Order(Struct, frozen=True):
@@ -181,16 +213,17 @@ class _Order(Struct, frozen=True):
 
 def _orders(decision: Decision, task: Task, config: Config) -> list[_Order]:
     issue = task.issue
-    orders = [_Order(CreateComment(issue.node_id, notice_comment(notice))) for notice in decision.notices]
+    orders = [_Order(React(node_id, "EYES")) for node_id in decision.acknowledged]
+    orders += [_Order(CreateComment(issue.node_id, notice_comment(notice))) for notice in decision.notices]
     record = _noted(decision)
-    if (record != task.record or decision.start) and _is_kept(decision, task):
+    if (decision.notices or decision.start or _is_news(decision, task)) and _is_kept(decision, task):
         body = status_comment(record, decision.reason, config.prefix)
         change = (
             EditComment(task.comment.node_id, body) if task.comment else CreateComment(issue.node_id, body)
         )
         orders.append(_Order(change, decision.task))
-    orders += [_Order(change) for change in _label_changes(decision, issue, config)]
-    orders += [_Order(React(node_id, "EYES")) for node_id in decision.acknowledged]
+    if not decision.start:
+        orders += [_Order(change) for change in _label_changes(decision, issue, config)]
     if decision.close and issue.is_open:
         orders.append(_Order(CloseIssue(issue.node_id)))
     return orders
@@ -249,8 +282,15 @@ def _dispatch(
                 effects.started[unit.lead] = run
             body = status_comment(record, words, seen.snapshot.config.prefix)
             changes.append(EditComment(written[unit.lead].node_id, body))
+            shown = replace(by_task[unit.lead], status=record.status)
+            changes += _label_changes(shown, seen.snapshot.tasks[unit.lead].issue, seen.snapshot.config)
     if changes:
-        github.write(changes)
+        said = github.write(changes)
+        effects.refused += [
+            f"{type(change).__name__}: {one.error}"
+            for change, one in zip(changes, said, strict=True)
+            if one.error
+        ]
         effects.writes += len(changes)
 
 
@@ -269,6 +309,16 @@ def _after_dispatch(record: Record, unit: Unit, run: int, problem: str, now: dat
     words = f"could not be dispatched: {problem}"
     record = ended(record, Outcome.INFRA, words, now)
     return replace(record, status=Status.READY, interruptions=record.interruptions + 1), words
+
+
+def _tidy(github: GitHub, seen: Observation, effects: Effects) -> None:
+    """End runs whose task is gone, and close dashboards that two first ticks made at once, but for the oldest."""
+    for run in seen.orphans:
+        _end_run(github, run, False, effects)
+    if seen.spare_dashboards:
+        said = github.write([CloseIssue(issue.node_id) for issue in seen.spare_dashboards])
+        effects.refused += [f"dashboard: {one.error}" for one in said if one.error]
+        effects.writes += len(said)
 
 
 def _end_batches(github: GitHub, plan: Plan, effects: Effects) -> None:
@@ -295,13 +345,24 @@ def _remember(
     state = State(max(since, seen.latest_comment or since), records, finished, valid)
     if state == before and seen.dashboard is not None:
         return
-    body = dashboard_body(state)
-    if seen.dashboard is None:
-        github.ensure_labels(label_names(config))
-        github.write([CreateIssue("cf dashboard", body, (config.label("dashboard"),))])
+    body = dashboard_body(state, config.label("pause"))
+    if seen.dashboard is not None:
+        changes: list[Change] = [EditIssue(seen.dashboard.node_id, body)]
+    elif seen.misconfigured:
+        return  # under which prefix it belongs is not known
     else:
-        github.write([EditIssue(seen.dashboard.node_id, body)])
-    effects.writes += 1
+        github.ensure_labels(label_names(config))
+        if _has_dashboard(github, seen, config):
+            return  # another conductor made it just now
+        changes = [CreateIssue("cf dashboard", body, (config.label("dashboard"),))]
+    said = github.write(changes)
+    effects.refused += [f"dashboard: {one.error}" for one in said if one.error]
+    effects.writes += len(changes)
+
+
+def _has_dashboard(github: GitHub, seen: Observation, config: Config) -> bool:
+    open_ones = github.labelled(config.label("dashboard"))
+    return any(issue.author.id == seen.view.viewer.id for issue in open_ones)
 
 
 def _index(
@@ -326,10 +387,10 @@ def _index(
     return records, finished
 
 
-def dashboard_body(state: State) -> str:
-    """The dashboard's text. Its label `pause` is the kill switch."""
+def dashboard_body(state: State, pause: str) -> str:
+    """The dashboard's text. The label `pause` on it is the kill switch."""
     text = (
-        "The conductor keeps its place here. Please leave this issue open; adding the label `pause` with the usual prefix"
-        " holds every start while running work finishes."
+        "The conductor keeps its place here. Please leave this issue open."
+        f" The label `{pause}` on it holds every start while running work finishes."
     )
     return f"{text}\n\n{write_state(state)}"

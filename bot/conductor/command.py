@@ -5,8 +5,41 @@ from collections.abc import Mapping
 
 from bot.model.config import CONFIG_PATH
 
+_GITHUB = """\
+environment:
+  GITHUB_TOKEN         a token for the repository; in Actions the action sets it. The records of other accounts count only
+                       if `identity.also` in the configuration names them
+  GITHUB_REPOSITORY    owner/name; set in Actions
+  GITHUB_API_URL, GITHUB_GRAPHQL_URL    for GitHub Enterprise Server; set in Actions
+"""
+_CONDUCT = f"""\
+{_GITHUB}  GITHUB_STEP_SUMMARY, GITHUB_OUTPUT    files for the summary and the outputs; set in Actions
+
+  GITHUB_TOKEN=$(gh auth token) GITHUB_REPOSITORY=octo/shop cf conduct --dry-run
+
+exit code: 0 done or nothing to do, 1 a person must mend something first, 2 usage, 75 GitHub is limited or down: try later
+"""
+_PLAN = f"""\
+{_GITHUB}
+  cf plan --json | jq '.[] | select(.decision == "hold") | .reason'
+"""
+_WHY = f"""\
+{_GITHUB}
+  cf why 12
+"""
+_BATCH = f"""\
+{_GITHUB}  CF_BATCH_ACTION      run (the default), stop, ...; these are the inputs of cf-batch.yml
+  CF_BATCH_TARGET      number of the batch issue, to stop it
+  CF_BATCH_TASKS       12 14-18 #20, label:x, milestone:y, or ready
+  CF_BATCH_STRATEGY, CF_BATCH_MAX_PARALLEL, CF_BATCH_ON_FAILURE, CF_BATCH_MAX_RETRIES, CF_BATCH_ENGINE, CF_BATCH_DRY_RUN
+  CF_BATCH_OPTIONS     every other option, one key=value a line
+
+Start it from the Actions tab ("cf batch"), or: gh workflow run cf-batch.yml -f tasks='12 14-18' -f strategy=serial
+"""
+
 
 def configure_conduct(parser: argparse.ArgumentParser) -> None:
+    _explain(parser, _CONDUCT)
     _config_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, change nothing")
     parser.add_argument(
@@ -21,6 +54,7 @@ def run_conduct(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def configure_plan(parser: argparse.ArgumentParser) -> None:
+    _explain(parser, _PLAN)
     _config_option(parser)
     parser.add_argument(
         "--json", action="store_true", help="for machines: a JSON list, one object for each task"
@@ -34,6 +68,7 @@ def run_plan(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def configure_why(parser: argparse.ArgumentParser) -> None:
+    _explain(parser, _WHY)
     _config_option(parser)
     parser.add_argument("task", type=int, help="the issue's number")
 
@@ -46,6 +81,7 @@ def run_why(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def configure_batch(parser: argparse.ArgumentParser) -> None:
     """The order itself comes from the inputs of cf-batch.yml, as CF_BATCH_... variables."""
+    _explain(parser, _BATCH)
     _config_option(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="check the order and say what would be written"
@@ -56,6 +92,11 @@ def run_batch(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from bot.conductor.order import carry_out
 
     return carry_out(_with_config(args, environ), dry_run=args.dry_run)
+
+
+def _explain(parser: argparse.ArgumentParser, epilog: str) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = epilog
 
 
 def _config_option(parser: argparse.ArgumentParser) -> None:

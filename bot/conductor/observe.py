@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.conductor.lost import CLOCKS, with_lost_records
+from bot.github.archives import read_member
 from bot.github.port import Reader
 from bot.model.batch import Batch
 from bot.model.config import WORKER_WORKFLOW, Config
@@ -21,7 +23,7 @@ from bot.model.view import View
 from bot.notation.batches import read_batch
 from bot.notation.codec import Unreadable
 from bot.notation.comments import read_fingerprint
-from bot.notation.config import read_config
+from bot.notation.config import guess_prefix, read_config
 from bot.notation.estimate import read_traits
 from bot.notation.keys import keys_in
 from bot.notation.needs import read_needs
@@ -37,27 +39,36 @@ _REPORT_MOST = 2_000_000  # bytes of an unpacked report; a report is a few kilob
 
 
 class Observation(Struct, frozen=True):
-    """A snapshot, and what acting needs beside it. `state` is None on the first tick ever."""
+    """A snapshot, and what acting needs beside it. `state` is None on the first tick ever.
+
+    `misconfigured`: the configuration cannot be read, so its prefix is at best guessed. `orphans` are runs that still live and
+    whose tasks are all gone; `spare_dashboards` are younger ones of ours beside `dashboard`.
+    """
 
     view: View
     snapshot: Snapshot
     state: State | None
     dashboard: Issue | None
     latest_comment: datetime | None
+    misconfigured: bool = False
+    orphans: tuple[int, ...] = ()
+    spare_dashboards: tuple[Issue, ...] = ()
 
 
 def observe(github: Reader, now: datetime) -> Observation:
     """One look at the repository. Raises what the port raises."""
-    runs, missing = _worker_runs(github, now)
+    runs, missing = _worker_runs(github, now - _RUNS_WINDOW)
     view, config, problem, state, dashboard = _view(github, now, _named_by(runs))
     accounts = frozenset({view.viewer.id, *config.also})
     batches = _batches(view.issues, accounts, config)
     issues = _tracked(github, view, state, batches, config)
     comments = github.comments_since(state.comments_since if state else now - _FIRST_WINDOW)
     tasks = _tasks(github, issues, comments, view, state, config, accounts)
+    tasks = with_lost_records(github, tasks, config, accounts)
     _check_ended_batches(github, tasks, batches, config)
+    dashboards = _dashboards(view, config.prefix)
     tasks = _with_posted_notices(tasks, comments, accounts)
-    runs = _with_recorded_runs(github, runs, tasks)
+    runs = _with_recorded_runs(github, runs, tasks, now)
     snapshot = Snapshot(
         now=now,
         repository=view.repository,
@@ -68,11 +79,22 @@ def observe(github: Reader, now: datetime) -> Observation:
         artifacts=_artifacts(github, tasks),
         comments=_by_issue(comments),
         needs=_native_needs(issues),
-        standstill=problem or _missing_words(view, missing) or _pause(dashboard, config),
+        standstill=problem or _missing_words(view, missing) or _pause(dashboards, config),
         batches=batches,
     )
     latest = max((comment.updated_at for comment in comments), default=None)
-    return Observation(view, snapshot, state, dashboard, latest)
+    return Observation(
+        view,
+        snapshot,
+        state,
+        dashboard,
+        latest,
+        misconfigured=bool(problem),
+        orphans=_orphans(github, runs, tasks),
+        spare_dashboards=tuple(
+            issue for issue in dashboards[1:] if not issue.has_label(config.label("pause"))
+        ),
+    )
 
 
 def look_up(github: Reader, snapshot: Snapshot, wants: Iterable[Lookup]) -> Snapshot:
@@ -81,6 +103,7 @@ def look_up(github: Reader, snapshot: Snapshot, wants: Iterable[Lookup]) -> Snap
     refs = [want.ref for want in wanted if isinstance(want, NeedOf)]
     permissions = dict(snapshot.permissions)
     jobs, reports = dict(snapshot.jobs), dict(snapshot.reports)
+    too_large = {artifact.id for artifact in snapshot.artifacts if artifact.size > _REPORT_MOST}
     for want in wanted:
         match want:
             case Permission(login):
@@ -88,7 +111,7 @@ def look_up(github: Reader, snapshot: Snapshot, wants: Iterable[Lookup]) -> Snap
             case JobsOf(run):
                 jobs[run] = github.jobs(run)
             case ReportIn(artifact):
-                reports[artifact] = read_artifact(github, artifact)
+                reports[artifact] = read_artifact(github, artifact) if artifact not in too_large else None
             case NeedOf():
                 pass
     needs: Mapping[Ref, NeedState] = {**snapshot.needs, **(github.needs(refs) if refs else {})}
@@ -97,22 +120,16 @@ def look_up(github: Reader, snapshot: Snapshot, wants: Iterable[Lookup]) -> Snap
 
 def read_artifact(github: Reader, artifact_id: int) -> Report | None:
     """The report inside an artifact; None if it is not a readable one, which is then as good as missing."""
-    import io
-    import zipfile
-
     try:
-        with zipfile.ZipFile(io.BytesIO(github.download(artifact_id))) as archive:
-            info = archive.getinfo(REPORT_FILE)
-            if info.file_size > _REPORT_MOST:
-                return None
-            return read_report(archive.read(info))
-    except (NotFound, Unreadable, KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        text = read_member(github.download(artifact_id), REPORT_FILE, _REPORT_MOST)
+        return read_report(text) if text is not None else None
+    except (NotFound, Unreadable):
         return None
 
 
-def _worker_runs(github: Reader, now: datetime) -> tuple[tuple[Run, ...], bool]:
+def _worker_runs(github: Reader, since: datetime) -> tuple[tuple[Run, ...], bool]:
     try:
-        return github.runs(WORKER_WORKFLOW, now - _RUNS_WINDOW), False
+        return github.runs(WORKER_WORKFLOW, since), False
     except WorkflowMissing:
         return (), True
 
@@ -135,11 +152,15 @@ def _view(
 
 def _judge_config(github: Reader, view: View, prefix: str) -> tuple[Config, str, State | None, Issue | None]:
     """The configuration in force. An invalid file stops new starts; everything else goes on by the last valid one."""
-    dashboard = _dashboard(view, prefix)
+    dashboard = next(iter(_dashboards(view, prefix)), None)
     state = read_state(dashboard, {view.viewer.id}) if dashboard else None
+    if state is not None and state.comments_since > view.at + CLOCKS:
+        # Somebody edited it: with a cursor that lies in the future no comment would ever be read again.
+        state = replace(state, comments_since=view.at - _FIRST_WINDOW)
     try:
         return read_config(view.config_text, view.config_blob), "", state, dashboard
     except UsageError as error:
+        prefix = prefix if dashboard else guess_prefix(view.config_text or "") or prefix
         return _last_valid(github, state, prefix), f"the configuration is invalid: {error}", state, dashboard
 
 
@@ -152,14 +173,14 @@ def _last_valid(github: Reader, state: State | None, prefix: str) -> Config:
         return Config(prefix=prefix)
 
 
-def _dashboard(view: View, prefix: str) -> Issue | None:
-    """Our own dashboard issue; of several (two first ticks at once) the oldest."""
+def _dashboards(view: View, prefix: str) -> tuple[Issue, ...]:
+    """Our own open dashboard issues, oldest first; two first ticks at once make two, and the oldest counts."""
     ours = [
         issue
         for issue in view.issues
         if issue.is_open and issue.has_label(f"{prefix}:dashboard") and issue.author.id == view.viewer.id
     ]
-    return min(ours, key=lambda issue: issue.number, default=None)
+    return tuple(sorted(ours, key=lambda issue: issue.number))
 
 
 def _batches(issues: Iterable[Issue], accounts: frozenset[int], config: Config) -> tuple[Batch, ...]:
@@ -248,7 +269,7 @@ def task_of(
 ) -> Task:
     """The issue with what its text, labels and native edges say."""
     home = view.repository.full_name
-    needs = read_needs(issue.body, home, config.dependencies.keywords)
+    needs = read_needs(issue.body, home, config.dependencies.keywords, view.repository.server)
     native = [edge.ref for edge in issue.edges if edge.ref is not None] if config.dependencies.native else []
     traits = read_traits(
         issue.labels,
@@ -278,27 +299,51 @@ def _native_needs(issues: Mapping[int, Issue]) -> dict[Ref, NeedState]:
 def _with_posted_notices(
     tasks: dict[int, Task], comments: Sequence[Comment], accounts: frozenset[int]
 ) -> dict[int, Task]:
-    """Notices that were posted by a tick that died before it wrote the record."""
-    for comment in comments:
+    """Notices that were posted by a tick that died before it wrote the record, or whose record was deleted since."""
+    shown = [comment for task in tasks.values() if task.comment is None for comment in task.issue.comments]
+    for comment in (*shown, *comments):
         task = tasks.get(comment.issue)
         fingerprint = read_fingerprint(comment.body) if comment.author.id in accounts else None
         if task is not None and fingerprint is not None and fingerprint not in task.record.notices:
             record = replace(task.record, notices=(*task.record.notices, fingerprint))
-            tasks[comment.issue] = replace(task, record=record)
+            tasks[comment.issue] = replace(task, record=record, unsaved=True)
     return tasks
 
 
-def _with_recorded_runs(github: Reader, runs: tuple[Run, ...], tasks: Mapping[int, Task]) -> tuple[Run, ...]:
-    """The runs of live attempts that are older than the window."""
+def _with_recorded_runs(
+    github: Reader, runs: tuple[Run, ...], tasks: Mapping[int, Task], now: datetime
+) -> tuple[Run, ...]:
+    """The runs of live attempts that are older than the window: by their id, or listed where that was never noted."""
     known = {run.id for run in runs}
-    recorded = {task.record.live.run for task in tasks.values() if task.record.live is not None}
+    live = [task.record.live for task in tasks.values() if task.record.live is not None]
+    recorded = {attempt.run for attempt in live}
     more = []
+    unnoted = min((attempt.claimed_at for attempt in live if not attempt.run), default=now)
+    if unnoted < now - _RUNS_WINDOW + CLOCKS:
+        listed = _worker_runs(github, unnoted - CLOCKS)[0]
+        more += [run for run in listed if run.id not in known]
+        known |= {run.id for run in more}
     for run_id in sorted(recorded - known - {0}):
         try:
             more.append(github.run(run_id))
         except NotFound:
             continue
     return (*runs, *more)
+
+
+def _orphans(github: Reader, runs: Sequence[Run], tasks: Mapping[int, Task]) -> tuple[int, ...]:
+    """Runs that nobody waits for: each of their issues was deleted or moved away, or is closed and its record unreadable."""
+
+    def unwanted(number: int) -> bool:
+        task = tasks.get(number)
+        return task is None or bool(task.record_problem and not task.issue.is_open)
+
+    named = {run.id: {key.task for key in keys_in(run.title)} for run in runs if not run.ended}
+    found = {run for run, numbers in named.items() if numbers and all(map(unwanted, numbers))}
+    missing = {number for run in found for number in named[run]} - tasks.keys()
+    # Asked once more, because ending a run cannot be undone.
+    there = github.issues(sorted(missing)) if missing else {}
+    return tuple(sorted(run for run in found if not named[run] & there.keys()))
 
 
 def _artifacts(github: Reader, tasks: Mapping[int, Task]) -> tuple[Artifact, ...]:
@@ -320,8 +365,7 @@ def _missing_words(view: View, missing: bool) -> str:
     return f"nothing can start: .github/workflows/{WORKER_WORKFLOW} is missing from the branch {view.repository.default_branch}"
 
 
-def _pause(dashboard: Issue | None, config: Config) -> str:
+def _pause(dashboards: Sequence[Issue], config: Config) -> str:
     label = config.label("pause")
-    if dashboard is not None and dashboard.has_label(label):
-        return f"paused by the label `{label}` on #{dashboard.number}"
-    return ""
+    paused = [issue.number for issue in dashboards if issue.has_label(label)]
+    return f"paused by the label `{label}` on #{paused[0]}" if paused else ""

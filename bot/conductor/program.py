@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bot.conductor.foresee import foresee, plan_json, plan_lines, why_lines
 from bot.conductor.linger import Lingering
-from bot.conductor.summary import headline, markdown, outputs
+from bot.conductor.summary import headline, markdown, outputs, remarks
 from bot.conductor.tick import Tick, tick
 from bot.github.port import GitHub
 from bot.model.config import CONDUCTOR_WORKFLOW
@@ -99,6 +99,8 @@ def _tell(last: Tick, environ: Mapping[str, str]) -> None:
     for decision in last.plan.decisions:
         why = last.effects.skipped.get(decision.task, decision.reason)
         print(f"#{decision.task} {decision.verb}: {' '.join(why.split())}".replace("::", ": :"))
+    for remark in remarks(last):
+        print(f"cf: {remark}".replace("::", ": :"))
     print(f"cf: {headline(last)}".replace("::", ": :"))
     if summary := environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as file:

@@ -1,5 +1,6 @@
 """What a tick tells: the job summary for people, and the Action's outputs for workflows."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,6 +9,7 @@ from bot.conductor.tick import Tick
 from bot.model.decision import Decision, Verb
 from bot.model.status import Status
 from bot.notation.quoting import quote_line
+from bot.plan.labels import statuses_of
 
 _GRAPH_MOST = 80  # nodes; a larger picture is unreadable
 
@@ -53,17 +55,25 @@ def _headline(tick: Tick) -> str:
 
 
 def outputs(tick: Tick) -> Mapping[str, str]:
-    """The Action's outputs; every value is one line."""
+    """The Action's outputs, as docs/action.md describes them; every value is one line."""
     found = counts(tick)
+    may_start = found["ready"] and not tick.seen.snapshot.standstill
     return {
         **{name: str(number) for name, number in found.items()},
-        "can_start": str(bool(tick.effects.started)).lower(),
+        "can_start": str(bool(tick.effects.started or may_start)).lower(),
         "has-work": str(bool(found["ready"] or found["running"] or tick.effects.started)).lower(),
         "reason": headline(tick),
-        "events": " ".join(
-            f"{item.verb}:{item.task}" for item in tick.plan.decisions if item.verb is not Verb.HOLD
-        ),
+        "events": json.dumps([_event(item) for item in tick.plan.decisions if _happened(item, tick)]),
     }
+
+
+def _happened(decision: Decision, tick: Tick) -> bool:
+    return decision.verb not in (Verb.HOLD, Verb.RUNNING) and decision.task not in tick.effects.skipped
+
+
+def _event(decision: Decision) -> Mapping[str, object]:
+    """Numbers and words of ours only: reasons may quote people."""
+    return {"task": decision.task, "decision": decision.verb, "status": decision.status}
 
 
 def markdown(tick: Tick, next_look: datetime | None) -> str:
@@ -78,20 +88,32 @@ def markdown(tick: Tick, next_look: datetime | None) -> str:
     graph = mermaid(tick)
     if graph:
         parts.append(graph)
-    parts += [f"- GitHub refused a write: {quote_line(problem)}" for problem in tick.effects.refused]
-    parts += [f"- {note}" for note in ignored_pulls(tick)]
+    parts += [f"- {remark}" for remark in remarks(tick)]
     if next_look is not None:
         parts.append(f"Something is due at {next_look:%H:%M:%S} UTC.")
     return "\n\n".join(parts) + "\n"
 
 
-def ignored_pulls(tick: Tick) -> list[str]:
-    """Pull requests that carry a label of ours: they are not tasks."""
-    return [
+def remarks(tick: Tick) -> list[str]:
+    """What people should know beside the decisions: refused writes, labels on pull requests, status labels put right."""
+    refused = [f"GitHub refused a write: {quote_line(problem)}" for problem in tick.effects.refused]
+    pulls = [
         f"label on a pull request ignored: #{issue.number}"
         for issue in tick.seen.view.issues
         if issue.is_pull
     ]
+    return [*refused, *pulls, *_repairs(tick)]
+
+
+def _repairs(tick: Tick) -> list[str]:
+    snapshot = tick.seen.snapshot
+    found = []
+    for decision in tick.plan.decisions:
+        present = statuses_of(snapshot.tasks[decision.task], snapshot)
+        if len(present) > 1:
+            kept = decision.status or "none of them"
+            found.append(f"#{decision.task} had the status labels {' and '.join(present)}: {kept} counts")
+    return found
 
 
 def _row(decision: Decision, tick: Tick) -> str:

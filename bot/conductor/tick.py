@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.conductor.act import Effects, act
 from bot.conductor.observe import Observation, look_up, observe
@@ -59,7 +60,7 @@ def decide(github: GitHub, seen: Observation) -> tuple[Observation, Plan]:
         if not decided.wants:
             return seen, decided
         snapshot = look_up(github, seen.snapshot, decided.wants)
-        seen = Observation(seen.view, snapshot, seen.state, seen.dashboard, seen.latest_comment)
+        seen = replace(seen, snapshot=snapshot)
         decided = plan(snapshot)
     raise BotError(
         f"the plan still wants to know {sorted(map(str, decided.wants))} after {_LOOK_UPS} rounds; this is a bug"

@@ -11,6 +11,11 @@ from bot.notation.config import read_config
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The argument of `cf validate`."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = (
+        "  cf validate && git commit -m 'Configure cf' .github/cf.yml\n\n"
+        "Needs no token and no network. exit code: 0 valid, 2 not, with file, line, key and what would be right"
+    )
     parser.add_argument(
         "file", nargs="?", default=CONFIG_PATH, help=f"the file to check (default: {CONFIG_PATH})"
     )
@@ -21,11 +26,15 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: A
     path = Path(args.file)
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from error
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: cannot be read: it is not UTF-8") from error
     config = read_config(text)
     gates = ", ".join(gate.name for gate in config.gates) or "none: work will be unverified"
     print(
         f"{path} is valid. engine: {config.engine}; gates: {gates}; at most {config.max_parallel} at a time"
     )
+    if config.engine not in config.engines or not config.engines[config.engine].args.strip():
+        print(f"but nothing would start: engines.{config.engine}.args, the agent's command line, is not set")
     return 0

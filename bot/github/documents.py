@@ -78,7 +78,7 @@ fragment PullAsIssue on PullRequest {
 }"""
 
 _FACTS = """
-    id nameWithOwner isPrivate isArchived hasIssuesEnabled
+    id url nameWithOwner isPrivate isArchived hasIssuesEnabled
     defaultBranchRef { name }
     config: object(expression: $config) { ... on Blob { oid text isBinary isTruncated } }"""
 

@@ -24,6 +24,7 @@ _PERMISSION_WORDS = re.compile(
     re.IGNORECASE,
 )
 _ARCHIVED_WORDS = re.compile(r"archived", re.IGNORECASE)
+_LOCKED_WORDS = re.compile(r"\b(?:is|been) locked\b", re.IGNORECASE)
 _BROKE_DOWN_WORDS = re.compile(
     r"something went wrong while executing|timed? ?out|couldn't respond to your request in time",
     re.IGNORECASE,
@@ -38,14 +39,26 @@ class Answer(Struct, frozen=True):
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    elsewhere: str = ""  # the host that answered after a redirect, if it is another one than was asked
+
+    def check_host(self) -> None:
+        """Raises CannotGoOn if another host than the one that was asked gave the answer."""
+        if self.elsewhere:
+            raise CannotGoOn(
+                f"GitHub's API sent us on to another host ({self.elsewhere}), which is not believed"
+            )
 
     def json(self) -> Any:
-        """The body as JSON, or None where there is none. Raises TryLater if it is not JSON: a proxy's page, or cut off."""
+        """The body as JSON, or None where there is none. Raises TryLater if it is not JSON: a proxy's page, or cut off.
+
+        Raises CannotGoOn if another host gave it: only files are stored elsewhere, and nobody but GitHub is believed.
+        """
+        self.check_host()
         if not self.body.strip():
             return None
         try:
             return json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Lost("GitHub's answer was cut off or is not JSON") from None
 
 
@@ -124,7 +137,9 @@ def graphql_fault(
 
 
 def forbidden(error: Mapping[str, Any]) -> bool:
-    """Whether a GraphQL error says that the token lacks a permission."""
+    """Whether a GraphQL error says that the token lacks a permission. A locked issue refuses the token that others accept."""
+    if _LOCKED_WORDS.search(str(error.get("message") or "")):
+        return False
     return error.get("type") in ("FORBIDDEN", "INSUFFICIENT_SCOPES") or bool(
         _PERMISSION_WORDS.search(str(error.get("message") or ""))
     )

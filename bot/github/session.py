@@ -69,7 +69,7 @@ class Session:
     def change(self, method: str, path: str, body: Any = None) -> Answer:
         """Change something: spaced, and never sent twice after it may have arrived. Raises as `get` does."""
         self._space()
-        return self._call(method, path, Repeat.WRITE, _take_any, json=body)
+        return self._call(method, path, Repeat.WRITE, _from_github, json=body)
 
     def pages(self, path: str, params: Mapping[str, Any], key: str = "") -> Iterator[list[dict[str, Any]]]:
         """All pages of a list, by GitHub's `Link`. `key` names the list inside its envelope."""
@@ -171,6 +171,11 @@ def has_next(answer: Answer) -> bool:
 def _expect_json(answer: Answer) -> Answer:
     if answer.json() is None:
         raise Lost("GitHub's answer came empty")
+    return answer
+
+
+def _from_github(answer: Answer) -> Answer:
+    answer.check_host()
     return answer
 
 

@@ -196,6 +196,7 @@ class Snapshots:
                 private=bool(found["isPrivate"]),
                 archived=bool(found["isArchived"]),
                 has_issues=bool(found["hasIssuesEnabled"]),
+                server=found["url"].rsplit("/", 2)[0],
             ),
             viewer=viewer,
             issues=tuple(issues[number] for number in sorted(issues)),

@@ -86,7 +86,9 @@ class GithubkitWire:
             # httpx turns a POST into a GET when it follows a 301 or 302: nothing was changed, and this is no success.
             raise CannotGoOn("GitHub says that the repository has moved; use its new name")
         headers = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(response.status_code, headers, response.content)
+        asked = response.history[0].url.netloc if response.history else response.url.netloc
+        elsewhere = "" if response.url.netloc == asked else response.url.host
+        return Answer(response.status_code, headers, response.content, elsewhere)
 
     def close(self) -> None:
         self._kit.__exit__()

@@ -1,11 +1,11 @@
 """Batches: what a person ordered in one go, and how it ends."""
 
-from datetime import datetime
 from enum import StrEnum
 
 from msgspec import Struct
 
 from bot.model.issue import Issue
+from bot.model.moment import Moment
 
 
 class Strategy(StrEnum):
@@ -21,7 +21,7 @@ class Order(Struct, frozen=True, omit_defaults=True):
 
     run: int
     by: str
-    at: datetime
+    at: Moment
     tasks: tuple[int, ...]
     strategy: Strategy = Strategy.PARALLEL
     max_parallel: int | None = None

@@ -3,7 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from bot.model.batch import BatchEnd
 from bot.model.record import Record
@@ -72,7 +72,6 @@ class Plan(Struct, frozen=True):
     decisions: tuple[Decision, ...]
     cycles: tuple[tuple[int, ...], ...] = ()
     behind_cycles: tuple[int, ...] = ()
-    notes: tuple[str, ...] = field(default=())
     batch_ends: tuple[BatchEnd, ...] = ()
 
     @property

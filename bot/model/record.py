@@ -1,9 +1,8 @@
 """Our memory of one task: what the hidden record in its status comment holds. All facts, no verdicts."""
 
-from datetime import datetime
-
 from msgspec import Struct
 
+from bot.model.moment import Moment
 from bot.model.report import Outcome, Question
 from bot.model.status import Status
 from bot.model.unit import Kind
@@ -17,21 +16,21 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
 
     number: int
     kind: Kind
-    claimed_at: datetime
+    claimed_at: Moment
     started_from: (
         Status  # READY fresh, FAILED after a strike, BLOCKED after an answer, IN_PROGRESS after a lost run
     )
     digest: str  # of the approved title and body, as of the claim
     run: int = 0
     outcome: Outcome | None = None
-    ended_at: datetime | None = None
+    ended_at: Moment | None = None
     reason: str = ""
     head: str = ""
     pull: int = 0
     minutes: float = 0.0
-    cancel_sent_at: datetime | None = None
+    cancel_sent_at: Moment | None = None
     cancelled_for: str = ""
-    force_sent_at: datetime | None = None
+    force_sent_at: Moment | None = None
 
     @property
     def live(self) -> bool:
@@ -42,7 +41,7 @@ class Approval(Struct, frozen=True, omit_defaults=True):
     """Who ordered the work, when, and the digest of the title and body that the order stands for."""
 
     by: str
-    at: datetime
+    at: Moment
     digest: str
 
 
@@ -51,7 +50,7 @@ class Blocker(Struct, frozen=True, omit_defaults=True):
 
     fingerprint: str
     question: Question
-    asked_at: datetime
+    asked_at: Moment
 
 
 class Answer(Struct, frozen=True, omit_defaults=True):
@@ -61,7 +60,7 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     answer: str
     by: str
     comment: int
-    at: datetime
+    at: Moment
 
 
 class Record(Struct, frozen=True, omit_defaults=True):
@@ -76,9 +75,9 @@ class Record(Struct, frozen=True, omit_defaults=True):
     next_attempt: int = 1
     strikes: int = 0
     interruptions: int = 0
-    not_before: datetime | None = None
+    not_before: Moment | None = None
     status: Status | None = None
-    status_at: datetime | None = None
+    status_at: Moment | None = None
     approval: Approval | None = None
     blocker: Blocker | None = None
     answers: tuple[Answer, ...] = ()
@@ -88,8 +87,8 @@ class Record(Struct, frozen=True, omit_defaults=True):
     head: str = ""  # the commit of the last kept work
     earlier: str = ""  # where the last kept work is: `<run id>/<key>`
     republish: bool = False  # that work is proven and only publishing was lost
-    reviewed_at: datetime | None = None
-    reopened_at: datetime | None = None
+    reviewed_at: Moment | None = None
+    reopened_at: Moment | None = None
     batch: int = 0  # the batch issue by whose order it became ready; 0 once a person has ordered it anew
 
     @property

@@ -72,4 +72,5 @@ class Report(Struct, frozen=True, omit_defaults=True):
     files_changed: int = 0
     run_attempt: int = 1
     engine: str = ""
+    model: str = ""
     statistics: dict[str, float] = field(default_factory=dict)

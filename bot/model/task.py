@@ -14,6 +14,7 @@ class Task(Struct, frozen=True):
 
     `comment` is the status comment that holds the record, if there is one; `record` is empty (`Record(number)`) otherwise.
     `record_problem` says why a comment of ours could not be read; such a task is held, never guessed at.
+    `unsaved`: the record says more than GitHub holds, because a tick died before it wrote it or the comment was deleted.
     """
 
     issue: Issue
@@ -25,6 +26,7 @@ class Task(Struct, frozen=True):
     category: str = ""
     estimate: timedelta | None = None
     record_problem: str = ""
+    unsaved: bool = False
 
     @property
     def number(self) -> int:

@@ -13,7 +13,7 @@ class Label(Struct, frozen=True):
 
 
 class Repository(Struct, frozen=True):
-    """`full_name` is `owner/name` in its stored spelling."""
+    """`full_name` is `owner/name` in its stored spelling; `server` is the web address that links to it begin with."""
 
     full_name: str
     node_id: str
@@ -21,6 +21,7 @@ class Repository(Struct, frozen=True):
     private: bool = False
     archived: bool = False
     has_issues: bool = True
+    server: str = "https://github.com"
 
 
 class View(Struct, frozen=True):

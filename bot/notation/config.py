@@ -1,5 +1,6 @@
 """`.github/cf.yml` read into a `Config`. Every key is known by this table, has a range, and is refused outside it."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
@@ -37,6 +38,10 @@ _RENAMED_ENGINES = {
     "cloud": "runner labels with any engine",
 }
 
+_PREFIX_LINE = re.compile(
+    r"^prefix[ \t]{0,9}:[ \t]{0,9}[\"']?([A-Za-z0-9_-]{1,20})[\"']?[ \t]{0,9}(?:#.*)?$", re.MULTILINE
+)
+
 Reader = Callable[[Value], Any]
 
 
@@ -54,6 +59,12 @@ def read_config(text: str | None, blob: str = "") -> Config:
     config = replace(Config(blob=blob), **fields)
     _check_whole(config, document)
     return config
+
+
+def guess_prefix(text: str) -> str:
+    """The prefix that a file names which cannot be read as a whole; empty if none is to be seen. Never raises."""
+    found = _PREFIX_LINE.search(text)
+    return found[1] if found else ""
 
 
 def _entries(value: Value, table: Mapping[str, Reader]) -> list[tuple[str, Value]]:

@@ -40,6 +40,11 @@ def read_record(comment: Comment, task: int, accounts: Collection[int]) -> Recor
     return record if record.task == task else None
 
 
+def is_record(body: str) -> bool:
+    """Whether a comment of ours holds a record, readable or not."""
+    return read_marker(NAME, body) is not None
+
+
 def bounded(record: Record, kept: int = _SIZES[0][0], length: int = _SIZES[0][1]) -> Record:
     """The record without what no rule reads any more, so that it fits a comment however long a task lives."""
     return replace(

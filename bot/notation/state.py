@@ -4,11 +4,11 @@ It is a cache and a set of cursors: with the dashboard lost, the next tick start
 """
 
 from collections.abc import Collection, Mapping
-from datetime import datetime
 
 from msgspec import Struct, field
 
 from bot.model.issue import Issue
+from bot.model.moment import Moment
 from bot.notation.codec import Unreadable, dump, load
 from bot.notation.marker import read_marker, write_marker
 
@@ -23,7 +23,7 @@ class State(Struct, frozen=True, omit_defaults=True):
     first comments of their issue, so that a reopened task finds it again.
     """
 
-    comments_since: datetime
+    comments_since: Moment
     records: Mapping[str, str] = field(default_factory=dict)
     finished: Mapping[str, str] = field(default_factory=dict)
     config_blob: str = ""

@@ -29,6 +29,7 @@ from bot.plan.starts import (
     hold_standstill,
     hold_unapproved,
     hold_unreadable,
+    hold_without_agent,
     start_in_order,
 )
 
@@ -50,6 +51,7 @@ RULES: tuple[Rule, ...] = (
     wait_for_people,
     hold_standstill,
     hold_paused,
+    hold_without_agent,
     hold_back_off,
     hold_for_needs,
     hold_unapproved,

@@ -37,22 +37,38 @@ def statuses_of(task: Task, snapshot: Snapshot) -> tuple[Status, ...]:
 def meant_status(task: Task, snapshot: Snapshot) -> Meant:
     """The status that the present labels mean.
 
-    A person's label that is newer than our last status write wins, but `ready` beside `in-progress` on a live attempt is an
-    echo of its start. Without such a label a live attempt means in-progress, and the record what it says: it is written
-    before the labels, so where they differ a tick died in between. Without a record precedence decides.
+    A person's label that is newer than our last status write wins, but `ready` on a live attempt is an echo of its start while
+    it stands beside `in-progress`, or in the second of a claim whose label was not written yet. Without such a label a live
+    attempt means in-progress, and the record what it says: it is written before the labels, so where they differ a tick died in
+    between. Without a record precedence decides.
     """
     present = statuses_of(task, snapshot)
     if not present:
         return Meant(None, newest_removal(task, snapshot))
     move = newest_move(task, snapshot, present)
     live = task.record.live is not None and not task.record.live.cancelled_for
-    if move is not None and not (live and len(present) > 1 and _status(move, snapshot) is Status.READY):
+    if move is not None and not (
+        live
+        and _status(move, snapshot) is Status.READY
+        and (len(present) > 1 or _before_our_label(move, task, snapshot))
+    ):
         return Meant(_status(move, snapshot), move)
     if live:
         return Meant(Status.IN_PROGRESS)
     if task.record.status is not None:
         return Meant(task.record.status)
     return Meant(next(status for status in PRECEDENCE if status in present))
+
+
+def _before_our_label(move: Event, task: Task, snapshot: Snapshot) -> bool:
+    """Whether the move is of the second of our last write, and no label of ours followed that write."""
+    since = _last_write(task)
+    ours = (
+        event
+        for event in task.issue.events
+        if event.kind is EventKind.LABELED and event.actor.id in snapshot.accounts
+    )
+    return move.at <= since and not any(event.at >= since for event in ours)
 
 
 def newest_move(task: Task, snapshot: Snapshot, present: tuple[Status, ...]) -> Event | None:

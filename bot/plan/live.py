@@ -147,12 +147,12 @@ def _approval_lost(item: Item, board: Board) -> Decision | None:
 
 
 def changed_notice(verdict: Unapproved, board: Board) -> Notice:
-    """Ask for a new approval of a text that was changed by somebody without permission."""
+    """Ask for a new approval of a text that was changed by somebody without permission; once for each such change."""
     text = (
         f"Not started, or ended: the {verdict.reason}. Please read the text as it is now;"
         f" to approve it, set the label `{board.config.label(Status.READY)}`."
     )
-    return Notice(f"changed:{board.snapshot.now:%Y%m%dT%H%M%S}", text)
+    return Notice(f"changed:{verdict.changed_at or board.snapshot.now:%Y%m%dT%H%M%S}", text)
 
 
 def _await_run(item: Item, board: Board, key: Key, live: Attempt) -> Decision:

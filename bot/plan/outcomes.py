@@ -12,6 +12,12 @@ from bot.model.snapshot import JobsOf, Lookup, ReportIn, Snapshot
 from bot.notation.keys import Key, keys_in
 from bot.notation.reports import report_name
 
+# What an outcome says by itself, where nobody gave a reason.
+_PLAIN_WORDS = {
+    Outcome.NO_CHANGES: "the agent changed nothing",
+    Outcome.STALLED: "the agent stood still",
+    Outcome.UNVERIFIED: "no gate has proven it",
+}
 _NEVER_STARTED = ("startup_failure", "action_required", "stale")
 
 
@@ -146,7 +152,7 @@ def merge_facts(attempt: Attempt, ending: Ending, now: datetime) -> Attempt:
     return replace(
         attempt,
         outcome=ending.outcome,
-        reason=ending.reason,
+        reason=ending.reason or _PLAIN_WORDS.get(ending.outcome, ""),
         ended_at=now,
         head=report.head if report else "",
         pull=report.pull if report else 0,

@@ -108,7 +108,8 @@ def wait_for_people(item: Item, board: Board) -> Decision | None:
 
 def _why_parked(status: Status | None, record: Record, board: Board) -> str:
     ready = board.config.label(Status.READY)
-    last = record.attempts[-1].reason if record.attempts else ""
+    newest = record.attempts[-1] if record.attempts else None
+    last = newest.reason or str(newest.outcome or "") if newest else ""
     if status is Status.BACKLOG:
         return f"in the backlog; `{ready}` starts it"
     if status is Status.BLOCKED:

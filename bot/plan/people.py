@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from bot.model.decision import Decision, Notice, Verb
 from bot.model.issue import Event, EventKind, NeedState, Pull, StateReason
+from bot.model.snapshot import NeedOf
 from bot.model.status import MOVES, Status, may_move
 from bot.plan.board import Board, Item, own_pull_state
 from bot.plan.edits import fresh, with_status
@@ -29,7 +30,10 @@ def obey_close(item: Item, board: Board) -> Decision | None:
     if merged is not None:
         own = merged.number == item.record.pull
         return end_live(item, board, Status.MERGED, f"merged by #{merged.number}", Verb.MOVE, spare=own)
-    return end_live(item, board, Status.DONE, "closed as completed", Verb.MOVE)
+    if item.record.status is not Status.MERGED or not item.record.pull:
+        return end_live(item, board, Status.DONE, "closed as completed", Verb.MOVE)
+    # By a pull request whose text does not close the issue: it was we who closed it.
+    return end_live(item, board, Status.MERGED, f"merged by #{item.record.pull}", Verb.MOVE, spare=True)
 
 
 def merged_pull(item: Item) -> Pull | None:
@@ -83,10 +87,16 @@ def _reopening(item: Item, board: Board) -> Event | None:
 
 
 def close_what_merged(item: Item, board: Board) -> Decision | None:
-    """A task whose own pull request merged while its issue stayed open is closed as completed by us."""
-    if item.record.pull == 0 or item.meant.status is Status.MERGED:
+    """A task whose own pull request merged while its issue stayed open is closed as completed by us.
+
+    One that is called merged already is no exception: the tick that said so may have died before it closed the issue.
+    """
+    if item.record.pull == 0:
         return None
     state = own_pull_state(item, board)
+    if state is None:
+        wants = {NeedOf(board.own_pull(item))}
+        return board.hold(item, f"#{item.record.pull} is being looked up", wants=wants)
     if state is not NeedState.MERGED:
         return None
     reason = f"its pull request #{item.record.pull} was merged"

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from bot.model.config import CONFIG_PATH
 from bot.model.decision import Decision, Notice, Start, Verb
 from bot.model.issue import NeedState
 from bot.model.record import Approval, Attempt, Record
@@ -51,6 +52,14 @@ def hold_standstill(item: Item, board: Board) -> Decision | None:
     return board.hold(item, board.snapshot.standstill) if board.snapshot.standstill else None
 
 
+def hold_without_agent(item: Item, board: Board) -> Decision | None:
+    """The engine `command` can do nothing without a command line: said here, before a runner is paid for."""
+    engine = board.config.engines.get(board.config.engine)
+    if item.record.republish or (engine is not None and engine.args.strip()):
+        return None
+    return board.hold(item, NO_AGENT)
+
+
 def hold_back_off(item: Item, board: Board) -> Decision | None:
     """After a strike a task waits until its not-before time."""
     due = item.record.not_before
@@ -90,7 +99,7 @@ def hold_unapproved(item: Item, board: Board) -> Decision | None:
         return board.hold(item, "who ordered it is being looked up", wants=verdict.wants)
     if not isinstance(verdict, Unapproved):
         return None
-    if verdict.changed:
+    if verdict.changed_at is not None:
         notices = (changed_notice(verdict, board),)
         return board.move(
             item, Status.BACKLOG, item.record, f"changed after approval: {verdict.reason}", notices
@@ -98,6 +107,8 @@ def hold_unapproved(item: Item, board: Board) -> Decision | None:
     text = f"Not started: {verdict.reason}."
     return board.hold(item, f"not approved: {verdict.reason}", notices=(Notice("unapproved", text),))
 
+
+NO_AGENT = f"no agent is configured: set engines.command.args in {CONFIG_PATH} to its command line"
 
 # GitHub takes about 80 new comments and other contents a minute; each start may create a status comment, and people and
 # workers write too.

@@ -1,5 +1,7 @@
 """Who may order work, and whether an order still stands for the text that would be used (design decision 13)."""
 
+from datetime import datetime
+
 from msgspec import Struct
 
 from bot.model.issue import GHOST, Account, Event, EventKind
@@ -12,10 +14,10 @@ _RANKS = ("none", "read", "triage", "write", "maintain", "admin")
 
 
 class Unapproved(Struct, frozen=True):
-    """No order stands. `changed` says that one stood until somebody without permission edited the text."""
+    """No order stands. `changed_at`: one stood until somebody without permission edited the text, at that time."""
 
     reason: str
-    changed: bool = False
+    changed_at: datetime | None = None
 
 
 class Unknown(Struct, frozen=True):
@@ -86,7 +88,7 @@ def still_stands(approval: Approval, task: Task, snapshot: Snapshot) -> Approval
         elif not allowed and edit.actor.id not in snapshot.accounts:
             return Unapproved(
                 f"title or body was changed by {edit.actor.login} after {approval.by} approved it",
-                changed=True,
+                changed_at=edit.at,
             )
     if unknown:
         return Unknown(unknown)

@@ -295,7 +295,7 @@ def _account(order: _Order, ended: "Ended") -> int:
     if not wrong:
         print("Everything ended as it should.")
         return 0
-    print("\nNot as it should be:", file=sys.stderr)
+    print(("\n" if shown else "") + "Not as it should be:", file=sys.stderr)
     for sentence in wrong:
         print(f"- {sentence}", file=sys.stderr)
     if not order.keep:
@@ -327,7 +327,7 @@ def _trouble(task: "TaskFacts", facts: "Facts") -> str:
     if task.record.blocker is not None:
         why = f"asks: {clean(task.record.blocker.question.text)} (give it an `answer` in the issues file)"
     elif unmet:
-        why = "waits for " + ", ".join(f"#{need}" for need in unmet)
+        why = "waits for " + ", ".join(f"#{need} ({known[need].word})" for need in unmet)
     else:
         why = clean(task.told)
     return f"#{task.number} {clean(task.title)[:60]}: {task.word}" + (f"; {why[:400]}" if why else "")

@@ -145,7 +145,10 @@ def record_of(issue: IssueState) -> Record:
 def needs_of(world: World, issue: IssueState) -> tuple[int, ...]:
     """Text and native edges to issues of this repository."""
     home = world.repository.lower()
-    refs = [*read_needs(issue.body, world.repository).refs(world.repository), *issue.blocked_by]
+    refs = [
+        *read_needs(issue.body, world.repository, server=world.web).refs(world.repository),
+        *issue.blocked_by,
+    ]
     return tuple(dict.fromkeys(ref.number for ref in refs if ref.repository == home))
 
 

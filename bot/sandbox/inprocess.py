@@ -175,7 +175,7 @@ class InProcess:
         with self._call("write", resource="graphql"):
             refusals: list[ApiError] = []
             written = tuple(self._change(change, refusals) for change in changes)
-            if len(refusals) == len(changes) and all(refusal.kind == "FORBIDDEN" for refusal in refusals):
+            if len(refusals) == len(changes) and all(map(_of_the_token, refusals)):
                 raise refusals[0]
             return written
 
@@ -188,8 +188,12 @@ class InProcess:
                 with self._call("ensure_labels", write=True):
                     if name.casefold() not in self._world.issues.labels:
                         self._world.issues.create_label(name, color, description, self._token)
-            except (Refused, CannotGoOn) as refusal:
+            except Refused as refusal:
                 raise CannotGoOn(f"the label {name} could not be created: {refusal}") from refusal
+            except (CannotGoOn, NotFound) as refusal:
+                raise CannotGoOn(
+                    f"the label {name} could not be created: {refusal}; it needs the permission issues: write"
+                ) from refusal
 
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> int:
         if len(inputs) > MAX_INPUTS or sum(len(value) for value in inputs.values()) > MAX_INPUT_TEXT:
@@ -349,6 +353,7 @@ class InProcess:
                 world.git.default_branch,
                 world.core.private,
                 world.core.archived,
+                server=world.web,
             ),
             viewer=self._token.account,
             issues=tuple(self._issue(issue) for issue in tracked),
@@ -439,6 +444,11 @@ class InProcess:
             url,
             run.event,
         )
+
+
+def _of_the_token(refusal: ApiError) -> bool:
+    """The token is refused everywhere, not just on an issue that is locked."""
+    return refusal.kind == "FORBIDDEN" and "locked" not in refusal.message
 
 
 def translated(error: ApiError | Disconnected, now: datetime, workflow: str = "") -> BotError:

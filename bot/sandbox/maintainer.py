@@ -80,7 +80,8 @@ class Maintainer:
         ):
             return
         self.answered.add(f"{task.number} {blocker.fingerprint}")
-        self.say(f"#{task.number} asks: {blocker.question.text.splitlines()[0]}")
+        options = " ".join(f"{chr(65 + at)}. {text}" for at, text in enumerate(blocker.question.options))
+        self.say(f"#{task.number} asks: {blocker.question.text.splitlines()[0]} {options}".rstrip())
         self.world.comment(task.number, plan.answer, LOGIN)
         self.say(f"#{task.number} answered: {plan.answer.splitlines()[0]}")
 

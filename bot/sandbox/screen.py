@@ -114,9 +114,15 @@ def task_table(facts: Facts) -> Table:
     """Task, status, attempts, pull request, runs, time."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("task", "", "status", "attempts", "pull request", "runs", "time"):
-        table.add_column(name, overflow="ellipsis", no_wrap=True)
+        # Where the width does not do, titles and runs give way; each cell stays on one line.
+        table.add_column(name, overflow="ellipsis", no_wrap=name not in ("", "runs"))
     for task in facts.tasks:
-        table.add_row(*(Text(cell, style=style) for cell, style in _row(task, facts.now)))
+        table.add_row(
+            *(
+                Text(cell, style=style, no_wrap=True, overflow="ellipsis")
+                for cell, style in _row(task, facts.now)
+            )
+        )
     return table
 
 
@@ -126,13 +132,17 @@ def _row(task: TaskFacts, now: datetime) -> list[tuple[str, str]]:
     pulls = ", ".join(f"#{pull.number} {_pull_word(pull.merged, pull.is_open)}" for pull in task.pulls)
     return [
         (f"#{task.number}", "bold"),
-        (clean(task.title)[:40], ""),
+        (_short(clean(task.title)), ""),
         (task.word, _STYLES.get(task.word, "")),
         (f"{len(task.attempts)}: {outcomes}" if outcomes else "0", ""),
         (pulls or "–", ""),
         (" ".join(map(str, task.runs)) or "–", ""),
         (seconds(took) if took is not None else "–", ""),
     ]
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= 40 else f"{title[:39].rstrip()}…"
 
 
 def _pull_word(merged: bool, is_open: bool) -> str:

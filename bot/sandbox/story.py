@@ -39,7 +39,10 @@ def _task_changes(before: TaskFacts | None, after: TaskFacts) -> Iterator[str]:
         if pull.number not in known:
             yield f"#{after.number} pull request #{pull.number} is open"
     was = before.word if before else "open"
-    if was != after.word:
+    if was == "open" and after.word == "ready":
+        needs = ", ".join(f"#{need}" for need in after.needs)
+        yield f"#{after.number} ordered: {after.title}" + (f", after {needs}" if needs else "")
+    elif was != after.word:
         yield f"#{after.number} {was} → {after.word}{_why(after) if was == 'in-progress' else ''}"
 
 
@@ -47,4 +50,7 @@ def _why(task: TaskFacts) -> str:
     last = task.attempts[-1] if task.attempts else None
     if last is None or last.live or last.outcome is None or task.word in ("merged", "done"):
         return ""
-    return f" ({last.outcome}: {last.reason})" if last.reason else f" ({last.outcome})"
+    outcome = str(last.outcome).replace("_", " ")
+    if not last.reason:
+        return f" ({outcome})"
+    return f" ({last.reason})" if outcome == task.word else f" ({outcome}: {last.reason})"

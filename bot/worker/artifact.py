@@ -4,6 +4,7 @@ import io
 import zipfile
 from pathlib import Path
 
+from bot.github.archives import read_member
 from bot.github.port import Reader
 from bot.model.errors import BotError, NotFound
 from bot.model.report import Report
@@ -95,10 +96,8 @@ def _report_in(folder: Path, key: str) -> Report | None:
 def unpack(archive: bytes, folder: Path) -> None:
     """The files we know of an artifact's zip archive. Names and sizes in it are foreign, so no other is written anywhere."""
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with zipfile.ZipFile(io.BytesIO(archive)) as content:
-            for name in (REPORT_FILE, BUNDLE_FILE):
-                if name in content.namelist() and content.getinfo(name).file_size <= _LARGEST:
-                    (folder / name).write_bytes(content.read(name))
-    except zipfile.BadZipFile as error:
-        raise WorkGone("the kept work is not a readable archive") from error
+    if not zipfile.is_zipfile(io.BytesIO(archive)):
+        raise WorkGone("the kept work is not a readable archive")
+    for name in (REPORT_FILE, BUNDLE_FILE):
+        if (content := read_member(archive, name, _LARGEST)) is not None:
+            (folder / name).write_bytes(content)

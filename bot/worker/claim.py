@@ -22,9 +22,9 @@ from bot.notation.keys import Key, keys_in
 from bot.notation.needs import read_needs
 from bot.notation.records import read_record
 from bot.notation.reports import report_name
+from bot.plan.trust import rank
 from bot.worker.place import Place
 
-_PERMISSIONS = ("none", "read", "triage", "write", "maintain", "admin")
 _CLOCKS = timedelta(minutes=15)  # how far the conductor's clock and GitHub's may be apart
 
 
@@ -62,7 +62,7 @@ def judge_claim(facts: ClaimFacts) -> Claim | Refusal:
     """Say whether this job may start its agent, or why not."""
     key, record = facts.key, facts.record
     if facts.run_attempt > 1:
-        return Refusal("an agent job cannot be run again: comment `/cf retry` on the issue for a new attempt")
+        return Refusal("an agent job cannot be run again: give the issue the ready label for a new attempt")
     if refusal := still_wanted(facts.issue, record, key):
         return refusal
     assert record is not None
@@ -152,11 +152,7 @@ def may_order(github: Reader, account: Account, config: Config) -> bool:
     ignored = any(account.login.casefold() == name.casefold() for name in config.trust.ignore)
     if account == GHOST or account.is_bot or ignored:
         return False
-    return _rank(github.permission(account.login)) >= _rank(config.trust.permission)
-
-
-def _rank(level: str) -> int:
-    return _PERMISSIONS.index(level) if level in _PERMISSIONS else 0
+    return rank(github.permission(account.login)) >= rank(config.trust.permission)
 
 
 def _outsiders(

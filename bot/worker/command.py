@@ -14,27 +14,70 @@ from types import FrameType
 
 from bot.worker.cancellation import Cancellation
 
+_JOB = """
+environment (cf-task.yml sets all of it):
+  CF_UNIT              the unit of work as JSON, written by the conductor
+  GITHUB_TOKEN, GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_WORKSPACE and RUNNER_TEMP, as in every job of Actions
+"""
+_WORK = f"""{_JOB}  CF_MODEL_KEY         the key of the agent's model, if it needs one
+  CF_OUT               folder that the work is kept in (default: cf-work in RUNNER_TEMP)
+
+exit code: 0 if the jobs after this one have something to decide, else 1; the report in CF_OUT says why
+"""
+_VERIFY = f"""{_JOB}  CF_LEG               this leg of the verify matrix as JSON: the names of its gates
+  CF_OUT               the work, as the agent's job kept it
+  CF_OUT_VERIFY        folder for the gates' results (default: cf-verify beside CF_OUT)
+
+exit code: 0 if there were gates and all of them passed, else 1
+"""
+_PUBLISH = f"""{_JOB}  CF_AGENT_RESULT, CF_VERIFY_RESULT    how those jobs ended: success, failure, cancelled or skipped
+  CF_OUT, CF_OUT_VERIFY                the work and the gates' results
+  CF_OUT_REPORT                        folder for the attempt's report (default: cf-report beside CF_OUT)
+
+exit code: 0 once the report is written, whatever the outcome: that is data
+"""
+_WAKE = """
+environment: GITHUB_TOKEN (with actions: write), GITHUB_REPOSITORY and GITHUB_REF_NAME (the default branch), set in Actions
+
+  GITHUB_TOKEN=$(gh auth token) GITHUB_REPOSITORY=octo/shop GITHUB_REF_NAME=main cf wake
+"""
+
 
 def configure_work(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Run the agent on the unit in CF_UNIT and keep its work in CF_OUT. Meant to run inside cf-task.yml."
+    _explain(
+        parser,
+        "Run the agent on the unit in CF_UNIT and keep its work in CF_OUT. Meant to run inside cf-task.yml.",
+        _WORK,
     )
 
 
 def configure_verify(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Run the gates of the leg in CF_LEG on the work in CF_OUT. Exit status 0 means that all passed."
+    _explain(
+        parser,
+        "Run the gates of the leg in CF_LEG on the work in CF_OUT. Exit status 0 means that all passed.",
+        _VERIFY,
     )
 
 
 def configure_publish(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Publish the verified work in CF_OUT and write the attempt's report to CF_OUT_REPORT."
+    _explain(
+        parser,
+        "Publish the verified work in CF_OUT and write the attempt's report to CF_OUT_REPORT.",
+        _PUBLISH,
     )
 
 
 def configure_wake(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Start the conductor's workflow."
+    _explain(
+        parser,
+        "Start the conductor's workflow. Nothing that a default token does starts a workflow, except a dispatch.",
+        _WAKE,
+    )
+
+
+def _explain(parser: argparse.ArgumentParser, description: str, epilog: str) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description, parser.epilog = description, epilog
 
 
 def run_work(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -50,7 +93,7 @@ def run_work(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
         worked = work(connect(environ), place, cancellation, _show)
         _output(environ, "verify", "true" if worked.verify else "false")
         report = worked.report
-        _say(f"{report.key}: {report.outcome}. {report.reason}")
+        _say(f"{report.key}: {report.outcome}" + (f": {report.reason}" if report.reason else ""))
         return 0 if report.outcome in GOOD else 1
 
 
@@ -80,7 +123,7 @@ def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     place = read_place(environ)
     report = publish(connect(environ), place)
     save_report(place.report_out, report)
-    _say(f"{report.key}: {report.outcome}. {report.reason}")
+    _say(f"{report.key}: {report.outcome}" + (f": {report.reason}" if report.reason else ""))
     return 0
 
 

@@ -5,7 +5,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-_PLAIN = ("LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ")
+# The last is how a runner finds what outlived its job, also where we were killed before we could end it ourselves.
+_PLAIN = ("LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "RUNNER_TRACKING_ID")
 _DROPPED_PREFIXES = ("GITHUB_", "ACTIONS_", "INPUT_", "CF_", "GIT_", "UV_", "PYTHON", "VIRTUAL_ENV", "STATE_")
 _DROPPED_WORDS = (
     "TOKEN",
@@ -21,7 +22,7 @@ _DROPPED_WORDS = (
 
 
 def agent_environment(environ: Mapping[str, str], home: Path) -> dict[str, str]:
-    """What an agent starts from: where programs are, a home of its own, language and terminal."""
+    """What an agent starts from: where programs are, a home of its own, language, terminal, and the runner's mark."""
     chosen = {name: environ[name] for name in _PLAIN if name in environ}
     return {"LANG": "C.UTF-8", "TERM": "dumb", **chosen, "PATH": _path(environ), "HOME": str(home)}
 

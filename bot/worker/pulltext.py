@@ -40,7 +40,7 @@ class PullWords(Struct, frozen=True):
                 " approves them."
             )
         parts.append(
-            f"Attempt `{self.key}`, [run]({self.run_url}). To have it done again, comment `/cf retry` on #{self.task};"
+            f"Attempt `{self.key}`, [run]({self.run_url}). To have it done again, give #{self.task} the ready label again;"
             " a review that requests changes does the same at the next tick."
         )
         return "\n\n".join(part for part in parts if part)

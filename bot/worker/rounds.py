@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from bot.model.config import EngineConfig
 from bot.model.report import GateResult, Outcome, Question
 from bot.model.unit import Gate
+from bot.notation.quoting import code_block
 from bot.worker.context import write_feedback
 from bot.worker.engines import Brief, Engine
 from bot.worker.gates import Judged, Shop, all_passed, run_gates
@@ -23,6 +24,7 @@ from bot.worker.question import read_question
 STALL = timedelta(seconds=300)
 _SAME = 3  # the same failure so often in a row ends the corrections
 _SAID = 3_000
+_RAW = 2_000
 
 
 class Tried(Struct, frozen=True):
@@ -109,7 +111,7 @@ def _start(bench: Bench, brief: Brief, wall: timedelta) -> Ended:
 
 def _ended(bench: Bench, ended: Ended, files: OwnFiles) -> Tried:
     redact = bench.shop.redactor.text
-    said = redact(read_foreign(files.summary)).strip()[:_SAID] or redact(ended.output).strip()[-_SAID:]
+    said = redact(read_foreign(files.summary)).strip()[:_SAID] or _end_of(redact(ended.output).strip())
     question = read_question(redact(read_foreign(files.question)))
     if ended.how is End.CANCELLED:
         assert bench.shop.cancellation is not None
@@ -143,3 +145,8 @@ def _fingerprint(judged: Sequence[Judged]) -> str:
     """The failures without what differs from one run to the next: numbers and addresses."""
     told = "\n".join(f"{item.result.name}\n{item.output}" for item in judged if item.result.tail)
     return hashlib.sha256(re.sub(r"0x[0-9a-fA-F]+|[0-9]+", "0", told).encode()).hexdigest()
+
+
+def _end_of(output: str) -> str:
+    """Raw output where the agent wrote no summary: a little of it, and as the log that it is."""
+    return code_block(output, _RAW) if output else ""

@@ -44,7 +44,7 @@ class BackedGit(MemoryGit):
     bare = Path()
 
     def head(self, branch):
-        return git(self.bare, "rev-parse", f"refs/heads/{branch}") if branch == self.default_branch else None
+        return git(self.bare, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}") or None
 
 
 class Lab:

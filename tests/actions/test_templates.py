@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from tests.actions.conftest import ROOT
+from tests.actions.conftest import ROOT, git
 from tests.actions.test_engine import Seen
 
 pytestmark = pytest.mark.e2e
@@ -17,8 +17,6 @@ NOTED = (
     "CF_AGENT_RESULT",
     "CF_VERIFY_RESULT",
     "CF_MODEL_KEY",
-    "CF_STATE_KEY",
-    "CF_HAS_CF_MODEL_KEY",
 )
 BOT = """\
 #!{python}
@@ -84,7 +82,6 @@ def bench(lab, tmp_path):
     secrets = {
         "CF_MODEL_KEY": "model-key-0123456789",
         "OTHER_KEY": "other-key-0123456789",
-        "CF_STATE_KEY": "state-key-0123456789",
     }
     here = lab({**templates(), "README.md": "# Shop\n", ".dotfile": "x"}, python=str(script), secrets=secrets)
     here.notes = lambda: [json.loads(line) for line in notes.read_text().splitlines()]
@@ -134,7 +131,6 @@ def test_work_is_verified_published_and_announced(bench):
         assert note["files"] == ["cf-work/report.json"]
     assert {json.loads(note["env"]["CF_LEG"])["name"] for note in verify} == {"system 0/x", "system 1/x"}
     assert (publish["env"]["CF_AGENT_RESULT"], publish["env"]["CF_VERIFY_RESULT"]) == ("success", "success")
-    assert publish["env"]["CF_STATE_KEY"] == "state-key-0123456789"
     assert "CF_MODEL_KEY" not in publish["env"]
     assert publish["files"] == [
         "cf-verify/cf-verify-cf-12-1-0/gates.json", "cf-verify/cf-verify-cf-12-1-1/gates.json", "cf-work/report.json",
@@ -213,13 +209,13 @@ def test_the_legs_of_a_run_do_not_take_each_other_along(bench):
 
 
 class TestConductor:
-    def test_a_tick_gets_flags_instead_of_keys(self, bench):
+    def test_a_tick_gets_no_key_of_anybody(self, bench):
         run = bench.run("cf-conductor.yml")
 
         assert results(run) == {"tick": "success"}
         (note,) = bench.notes()
         assert note["command"] == "conduct"
-        assert note["env"] == {"CF_HAS_CF_MODEL_KEY": "true", "CF_STATE_KEY": "state-key-0123456789"}
+        assert note["env"] == {}
 
     def test_it_passes_what_people_do_and_drops_what_bots_say(self, bench):
         world = bench.world
@@ -240,6 +236,61 @@ class TestConductor:
         assert bench.engine.wait_idle(60)
         assert len(bench.notes()) == before + 1
 
+    def test_each_of_its_triggers_runs_a_tick(self, bench):
+        world = bench.world
+        number = world.open_issue("One", "words", by="maintainer")
+        assert bench.engine.wait_idle(60)
+        worker = world.accounts.run_token(0, {"actions": "write"}, "worker")
+        for act in (
+            lambda: world.label(number, "bug", by="maintainer"),
+            lambda: world.comment(number, "words", by="maintainer"),
+            lambda: world.push_files("main", {"README.md": "# Other"}, by="maintainer"),
+            lambda: world.dispatch("cf-conductor.yml", token=worker),
+            lambda: world.tick_schedule("cf-conductor.yml"),
+        ):
+            act()
+            assert bench.engine.wait_idle(60)
+        ticks = sorted(world.runs("cf-conductor.yml"), key=lambda run: run.id)
+
+        assert [(run.event, run.conclusion) for run in ticks] == [
+            ("issues", "success"),  # opened
+            ("issues", "success"),  # labelled
+            ("issue_comment", "success"),
+            ("push", "success"),
+            ("workflow_dispatch", "success"),  # by a run's own token: the wake-up
+            ("schedule", "success"),
+        ]
+        assert [note["command"] for note in bench.notes()] == ["conduct"] * 6
+
+    def test_what_its_condition_drops_is_skipped_by_the_world_and_by_act_alike(self, bench):
+        world = bench.world
+        bot = world.accounts.app_token("friend", {"issues": "write"})
+        world.actions.disabled.add("cf-conductor.yml")
+        number = world.open_issue("One", "words", by="maintainer")
+        for branch in ("other", "cf/1"):
+            git(bench.bare, "branch", branch, "main")
+        pull = world.open_pull("other", "Two")
+        world.actions.disabled.clear()
+        world.comment(number, "from a bot", by=bot)
+        world.comment(pull, "on a pull request", by="maintainer")
+        world.label(number, "from-bot", by=bot)
+        world.push_files("other", {"x.txt": "z"}, by="maintainer")
+        world.push_files("cf/1", {"y.txt": "z"}, by="maintainer")
+        dropped = sorted(world.runs("cf-conductor.yml"), key=lambda run: run.id)
+
+        assert [(run.event, run.conclusion) for run in dropped] == [
+            ("issue_comment", "skipped"),
+            ("issue_comment", "skipped"),
+            ("issues", "skipped"),
+            ("push", "skipped"),  # work on cf/ branches does not even make a run
+        ]
+        for run in dropped:
+            run.status, run.conclusion = "queued", None
+            run.jobs.clear()
+            bench.engine.start(run)
+        assert bench.engine.wait_idle(60)
+        assert [(run.conclusion, results(run)) for run in dropped] == [("skipped", {"tick": "skipped"})] * 4
+
 
 class TestAction:
     def test_try_later_is_green_with_a_notice(self, bench):
@@ -247,7 +298,7 @@ class TestAction:
 
         assert results(run) == {"order": "success"}
         assert "##[notice]GitHub asked to come back later" in run.jobs["order"].log
-        assert [note["command"] for note in bench.notes()] == ["batch", "wake"]
+        assert [note["command"] for note in bench.notes()] == ["batch"]
 
     @pytest.mark.parametrize("status", ["1", "2"])
     def test_other_errors_stay_red(self, bench, status):

@@ -1,6 +1,7 @@
 """Stories on the make-believe GitHub: people act, runs end, ticks follow."""
 
 import io
+import json
 import zipfile
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from bot.model.errors import TryLater
 from bot.model.record import Record
 from bot.model.report import Outcome, Report
 from bot.model.run import Job
+from bot.notation.config import read_config
 from bot.notation.keys import Key
 from bot.notation.records import read_record
 from bot.notation.reports import REPORT_FILE, report_name, write_report
@@ -20,6 +22,8 @@ from bot.sandbox.world.engines import ManualEngine
 from bot.sandbox.world.faults import Disconnected
 from bot.sandbox.world.git import MemoryGit
 from bot.sandbox.world.world import World
+from bot.worker.claim import Claim, Refusal, judge_claim, read_claim
+from bot.worker.place import read_place
 
 TEMPLATES = Path(__file__).parents[2] / "workflows-templates"
 CONFIG = """\
@@ -117,6 +121,17 @@ class Story:
 
     def worker_runs(self) -> list[WorldRun]:
         return sorted(self.world.runs("cf-worker.yml"), key=lambda run: run.id)
+
+    def claim_check(self, run: WorldRun) -> Claim | Refusal:
+        """What the first step of the agent job of a run with one unit says."""
+        view = self.github.view("cf", None)
+        environ = {
+            "CF_UNIT": json.dumps(json.loads(run.inputs["units"])[0]),
+            "GITHUB_REPOSITORY": self.world.repository,
+            "GITHUB_REF_NAME": view.repository.default_branch,
+            "GITHUB_RUN_ID": str(run.id),
+        }
+        return judge_claim(read_claim(self.github, read_place(environ), read_config(view.config_text)))
 
     def run_of(self, key: str) -> WorldRun:
         return next(run for run in self.worker_runs() if key in run.inputs["keys"].split())

@@ -1,13 +1,26 @@
 """GRF and DEP cases that need the conductor, named by their ids."""
 
+import json
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
 
+from bot.conductor.foresee import why_lines
+from bot.conductor.observe import observe
+from bot.conductor.summary import counts, markdown
+from bot.model.config import Config
 from bot.model.errors import TryLater
 from bot.model.issue import NeedState
 from bot.model.ref import Ref
 from bot.model.report import Outcome
+from bot.model.unit import Kind, Unit
+from bot.notation.config import read_config
+from bot.notation.units import write_units
+from bot.plan.starts import STARTS_PER_TICK
+from bot.worker.claim import read_claim
+from bot.worker.place import read_place
+from tests.builders import a_snapshot, a_task, a_tick
 from tests.conductor.story import CONFIG, Story
 
 WIDE = CONFIG + "max_parallel: 256\nlimits: {total: 256}\n"
@@ -41,18 +54,67 @@ def test_dep_16_a_declaration_in_a_comment_is_answered_with_one_hint():
     assert story.starts() == [f"cf-{task}-1"]
 
 
-def test_dep_17_status_plan_and_claim_check_use_one_answer():
-    from bot.notation.needs import read_needs
+def unmet(story, task, server="https://github.com"):
+    """What the first step of a job for this task would wait for, read from GitHub by the claim check itself."""
+    config = story.github.view("cf", None)
+    key = f"cf-{task}-1"
+    run = story.github.dispatch("cf-worker.yml", "main", {"units": "[]", "keys": key})
+    unit = Unit(Kind.CODE, (task,), (key,), (1,), (), config.config_blob, "command", ("x",), ())
+    environ = {
+        "CF_UNIT": json.dumps(json.loads(write_units([unit]))[0]),
+        "GITHUB_REPOSITORY": story.world.repository,
+        "GITHUB_SERVER_URL": server,
+        "GITHUB_REF_NAME": "main",
+        "GITHUB_RUN_ID": str(run),
+    }
+    return read_claim(story.github, read_place(environ), read_config(config.config_text)).unmet
 
+
+def planned_needs(story, task):
+    return {str(need) for need in observe(story.github, story.world.now).snapshot.tasks[task].needs}
+
+
+CODE_BODY = (
+    "intro\n```\ndepends on #10\n```\n~~~\ndepends on #11\n~~~\n\n    depends on #12\n\n"
+    "<pre>depends on #13</pre>\ndepends on #14 "
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"), [(CODE_BODY, {"acme/shop#14"}), ("```\nx\n\ndepends on #15", set())]
+)
+def test_dep_01_planner_and_claim_check_read_the_same_needs(body, expected):
+    story = Story()
+    task = story.ready(body)
+
+    assert planned_needs(story, task) == expected
+    assert {entry.split(" ")[0] for entry in unmet(story, task)} == expected
+
+
+def test_dep_01_they_do_on_an_enterprise_server_too():
+    story = Story()
+    story.world.web = "https://ghe.example"
+    task = story.ready(
+        "depends on https://ghe.example/acme/shop/issues/14\ndepends on https://github.com/acme/shop/issues/15"
+    )
+
+    assert planned_needs(story, task) == {"acme/shop#14"}
+    assert [entry.split(" ")[0] for entry in unmet(story, task, story.world.web)] == ["acme/shop#14"]
+
+
+def test_dep_17_status_plan_and_claim_check_use_one_answer():
     story = Story()
     need = story.world.open_issue("two")
     task = story.ready(f"depends on #{need}")
+    assert story.github.issue(task).edges == ()
     foreseen = story.foresee()
+    viewed = list(why_lines(story.github, story.world.now, task))
     story.tick()
 
     assert foreseen[task] == story.reason(task) == f"waiting on #{need}"
-    assert read_needs(story.world.issue(task).body, "acme/shop").local == (need,)
+    assert f"  needs acme/shop#{need}: open" in viewed
     assert story.starts() == []
+    assert unmet(story, task) == (f"acme/shop#{need} (open)",)
 
 
 def test_grf_03_a_poisoned_subgraph_does_not_stop_the_rest():
@@ -63,8 +125,6 @@ def test_grf_03_a_poisoned_subgraph_does_not_stop_the_rest():
     loop = story.ready(f"depends on #{chain[0]}")
     story.world.edit_issue(chain[0], body=f"depends on #{loop}")
     others = [story.ready() for _ in range(200)]
-    from datetime import timedelta
-
     last = story.tick()
     for _ in range(5):
         story.world.wait(timedelta(minutes=1))
@@ -72,8 +132,29 @@ def test_grf_03_a_poisoned_subgraph_does_not_stop_the_rest():
 
     assert {key.split("-")[1] for key in story.starts()} == {str(task) for task in others}
     assert story.reason(chain[-1]).startswith("blocked by cycle")
-    assert sum(len(set(cycle)) for cycle in last.plan.cycles) == 2
     assert set(last.plan.behind_cycles) == set(chain[1:])
+    assert counts(last)["running"] == 200
+    assert "Cycle members: 2. Held behind cycles: 9." in markdown(last, None)
+
+
+def test_grf_03_five_hundred_issues_around_a_loop_are_planned_in_one_go():
+    """The case's own numbers, as a plan: what is behind the loop is one task, and nothing else is held by it."""
+    in_loop, behind, others = 1, 10, range(11, 508)
+    needs = {in_loop: (2,), 2: (in_loop,), behind: (in_loop,)}
+    config = Config(max_parallel=256, total=256)
+    tasks = [a_task(number, needs=needs.get(number, ())) for number in (in_loop, 2, behind, *others)]
+    tick = a_tick(a_snapshot(*tasks, config=config))
+    started = {item.task for item in tick.plan.decisions if item.start}
+
+    assert len(tasks) == 500
+    assert started < set(others)
+    assert next(item for item in tick.plan.decisions if item.task == behind).reason.startswith(
+        "blocked by cycle"
+    )
+    left = {item.reason for item in tick.plan.decisions if item.task in others and not item.start}
+    assert left == {f"starts a minute later: a tick starts at most {STARTS_PER_TICK}"}
+    assert len(started) == STARTS_PER_TICK
+    assert "Cycle members: 2. Held behind cycles: 1." in markdown(tick, None)
 
 
 @pytest.mark.parametrize("reason", ["not_planned", "duplicate"])

@@ -6,6 +6,7 @@ import pytest
 
 from bot.model.report import Outcome, Question
 from bot.sandbox.world.faults import Disconnected
+from bot.worker.claim import Claim, Refusal
 from tests.conductor.story import CONFIG, Story
 
 
@@ -155,7 +156,7 @@ def test_5_a_failed_need_holds_its_dependents_with_the_chain_named():
     assert f"cf-{lone}-1" in story.starts()
 
 
-def test_6_a_cycle_is_named_on_each_member_once_and_holds_only_what_is_behind_it():
+def test_6_grf_01_a_cycle_is_named_on_each_member_once_and_holds_only_what_is_behind_it():
     """GRF-01."""
     story = Story()
     one, two, three = (story.ready() for _ in range(3))
@@ -176,6 +177,18 @@ def test_6_a_cycle_is_named_on_each_member_once_and_holds_only_what_is_behind_it
         told = [comment.body for comment in story.world.comments_of(member) if path in comment.body]
         assert len([body for body in told if "waits for itself" in body]) == 1
     assert story.reason(behind).startswith("blocked by cycle")
+
+
+def test_7_an_unknown_need_is_said_once():
+    story = Story()
+    task = story.ready("depends on #4711")
+    for _ in range(3):
+        story.tick()
+
+    told = [comment for comment in story.world.comments_of(task) if "until somebody decides" in comment.body]
+    assert len(told) == 1
+    assert story.starts() == []
+    assert story.reason(task).startswith("waiting on #4711")
 
 
 @pytest.mark.parametrize("conclusion", ["failure", "cancelled", "startup_failure"])
@@ -207,6 +220,40 @@ def test_9_two_ticks_at_once_start_one_agent():
 
     assert effects.skipped == {task: "changed since snapshot"}
     assert story.starts() == [f"cf-{task}-1"]
+
+
+def test_9_where_both_have_dispatched_the_lowest_run_starts_its_agent_and_the_other_is_refused():
+    """DUP-01: both have read and read again before either writes, so only the job's first step can tell them apart."""
+    from bot.conductor.act import act
+    from bot.conductor.observe import observe
+    from bot.conductor.tick import decide
+
+    story = Story()
+    task = story.ready()
+    other = story.world.github()
+    seen_a, plan_a = decide(story.github, observe(story.github, story.world.now))
+    seen_b, plan_b = decide(other, observe(other, story.world.now))
+    write = story.github.write
+
+    def after_the_other(changes):
+        story.github.write = write  # type: ignore[method-assign]
+        act(other, plan_b, seen_b)
+        return write(changes)
+
+    story.github.write = after_the_other  # type: ignore[method-assign]
+    act(story.github, plan_a, seen_a)
+    first, second = story.worker_runs()
+
+    assert story.starts() == [f"cf-{task}-1"] * 2
+    assert isinstance(story.claim_check(first), Claim)
+    assert story.claim_check(second) == Refusal(f"cf-{task}-1 belongs to run {first.id}")
+    story.settle()
+    assert len(story.worker_runs()) == 2
+    story.finish(f"cf-{task}-1", Outcome.PASSED)
+    story.world.run_ended(second.id, "failure")
+    story.settle()
+    assert story.status(task) == ("done",)
+    assert [attempt.outcome for attempt in story.record(task).attempts] == [Outcome.PASSED]
 
 
 def test_10_the_same_event_twice_has_one_effect():

@@ -2,6 +2,11 @@
 
 import pytest
 
+from bot.conductor.act import label_names
+from bot.conductor.summary import markdown, remarks
+from bot.conductor.tick import tick
+from bot.model.change import RemoveLabel
+from bot.model.config import Config
 from bot.model.errors import CannotGoOn
 from bot.model.report import Outcome
 from tests.conductor.story import Story
@@ -13,8 +18,17 @@ def test_lbl_01_label_names_compare_without_case():
     task = story.world.open_issue("x", labels=("CF:Ready",))
     before = {label.name for label in story.github.view("cf", None).labels}
     assert "CF:Ready" in before
+    sent: list[object] = []
+    write = story.github.write
+
+    def noted(changes):
+        sent.extend(changes)
+        return write(changes)
+
+    story.github.write = noted  # type: ignore[method-assign]
     story.tick()
 
+    assert [change.label for change in sent if isinstance(change, RemoveLabel)] == ["CF:Ready"]
     assert story.starts() == [f"cf-{task}-1"]
     assert story.status(task) == ("in-progress",)
     names = [label.name for label in story.github.view("cf", None).labels]
@@ -41,10 +55,16 @@ def test_lbl_02_without_evidence_precedence_decides(labels, meant):
     task = story.world.open_issue("x", labels=labels, by="maintainer")
     # No event of a person: the labels came by our own account.
     story.world.issue(task).events.clear()
-    story.tick()
+    last = story.tick()
 
-    assert len(story.status(task)) == 1
-    assert story.status(task)[0] == meant
+    assert story.status(task) == (meant,)
+    assert story.starts() == []
+    other = labels[0 if labels[1].endswith(meant) else 1].removeprefix("cf:")
+    (told,) = remarks(last)
+    assert told.startswith(f"#{task} had the status labels ")
+    assert told.endswith(f": {meant} counts")
+    assert other in told
+    assert remarks(story.tick()) == []
 
 
 def test_lbl_02_a_writers_newer_label_wins():
@@ -89,18 +109,20 @@ def test_lbl_05_a_missing_label_is_created():
 
 def test_lbl_05_a_token_that_may_not_create_labels_ends_the_tick_before_any_write():
     story = Story()
-    story.ready()
-    ensure = story.github.ensure_labels
+    task = story.ready()
+    maintainer = story.world.github("maintainer")
+    maintainer.ensure_labels(
+        {name: look for name, look in label_names(Config()).items() if name != "cf:in-progress"}
+    )
+    rights = {"issues": "read", "actions": "write", "contents": "read", "pull-requests": "read"}
+    weak = story.world.github(story.world.accounts.app_token("conductor", rights))
+    with pytest.raises(CannotGoOn, match=r"the label cf:in-progress could not be .*issues: write") as caught:
+        tick(weak, lambda: story.world.now)
 
-    def refused(names):
-        story.world.faults.answer(403, "", times=1)
-        return ensure(names)
-
-    story.github.ensure_labels = refused  # type: ignore[method-assign]
-    with pytest.raises(CannotGoOn, match="cf:"):
-        story.tick()
-
+    assert caught.value.exit_code == 1
     assert story.starts() == []
+    assert story.world.comments_of(task) == ()
+    assert story.status(task) == ("ready",)
 
 
 def test_lbl_08_a_label_removed_by_a_person_withdraws_the_task():
@@ -122,10 +144,11 @@ def test_lbl_08_a_label_that_vanished_is_rebuilt():
     task = story.ready()
     story.tick()
     story.world.unlabel(task, "cf:in-progress", by="github-actions[bot]")
-    story.tick()
+    last = story.tick()
 
     assert story.status(task) == ("in-progress",)
     assert "put back" in story.reason(task)
+    assert f"| #{task} " in markdown(last, None)
     assert story.starts() == [f"cf-{task}-1"]
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import re
 
 import pytest
@@ -111,10 +112,23 @@ def test_counts_tell_ready_running_waiting_blocked_and_failed_apart():
 def test_outputs_say_whether_anything_can_start():
     found = outputs(a_tick(many(), Effects(started={1: 901})))
     assert (found["can_start"], found["has-work"], found["reason"]) == ("true", "true", "1 started")
-    assert found["events"] == "start:1 running:3"
+    assert json.loads(found["events"]) == [{"task": 1, "decision": "start", "status": "in-progress"}]
     idle = outputs(a_tick(a_snapshot()))
-    assert (idle["can_start"], idle["has-work"], idle["events"]) == ("false", "false", "")
+    assert (idle["can_start"], idle["has-work"], idle["events"]) == ("false", "false", "[]")
     assert idle["reason"] == "nothing can start: 0 running, no task is ready"
+
+
+def test_what_was_left_to_the_next_tick_did_not_happen():
+    found = outputs(a_tick(a_snapshot(a_task(1)), Effects(skipped={1: "changed since snapshot"})))
+    assert found["events"] == "[]"
+
+
+def test_what_became_ready_in_this_tick_can_start_unless_everything_stands_still():
+    ready = Plan((Decision(1, Verb.MOVE, "answered", Status.READY, Record(1)),))
+    for standstill, can_start in (("", "true"), ("paused by the label `cf:pause` on #9", "false")):
+        found = outputs(a_tick(a_snapshot(a_task(1), standstill=standstill), decided=ready))
+        assert found["can_start"] == can_start
+        assert found["reason"] == (standstill or "1 can start at the next tick")
 
 
 @pytest.mark.parametrize(

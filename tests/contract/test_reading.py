@@ -40,6 +40,11 @@ def test_a_finished_task_is_looked_at_again_only_when_it_changed(world, github):
     assert [issue.number for issue in github.view("cf", None).issues] == [old, new]
 
 
+def test_a_view_says_which_links_lead_here(world, github):
+    """So that planner and claim check read the same needs, on an Enterprise Server too (DEP-17)."""
+    assert github.view("cf", None).repository.server == world.web
+
+
 def test_an_issue_shows_who_did_what_and_when(world, github):
     world.add_user("ann", "triage")
     number = world.open_issue("title", "body")

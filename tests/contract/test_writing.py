@@ -95,7 +95,7 @@ def test_a_token_that_may_not_write_cannot_go_on(face):
 
     with pytest.raises(CannotGoOn):
         github.write([CreateComment(face.world.issue(task).node_id, "hello")])
-    with pytest.raises(CannotGoOn):
+    with pytest.raises(CannotGoOn, match=r"the label cf:ready could not be created.*issues: write"):
         github.ensure_labels({"cf:ready": ("ededed", "")})
     with pytest.raises(CannotGoOn):
         github.dispatch("cf-worker.yml", "main", WORK)

@@ -134,6 +134,7 @@ class Hub:
             "__typename": "Repository",
             "id": "R_1",
             "nameWithOwner": f"{owner.title()}/{name}",
+            "url": f"https://ghe.example/{owner.title()}/{name}",
             "isPrivate": False,
             "isArchived": False,
             "hasIssuesEnabled": True,

@@ -2,24 +2,11 @@
 
 import httpx
 import pytest
-import respx
 
 from bot.model.issue import NeedState
 from bot.model.ref import Ref
-from tests.github.hub import API, GRAPHQL, Clock, Hub, client, issue, rest, user
+from tests.github.hub import API, GRAPHQL, Hub, issue, rest, user
 from tests.oracles import check_document
-
-
-@pytest.fixture
-def router():
-    with respx.mock(assert_all_called=False) as router:
-        yield router
-
-
-@pytest.fixture
-def github():
-    with client(Clock()) as github:
-        yield github
 
 
 def pull(number, state, merged):

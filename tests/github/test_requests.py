@@ -6,12 +6,11 @@ from datetime import timedelta
 
 import httpx
 import pytest
-import respx
 
 from bot.github.client import connect
 from bot.model.change import CreateComment
 from bot.model.errors import CannotGoOn, NotFound, Refused, TryLater, UsageError
-from tests.github.hub import API, GRAPHQL, START, TOKEN, Clock, client
+from tests.github.hub import API, GRAPHQL, START, TOKEN
 
 RUN = {
     "id": 5,
@@ -28,23 +27,6 @@ PULL = {"number": 8, "state": "open", "user": None, "draft": False, "head": {"re
 LIMITED = {
     "message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 }
-
-
-@pytest.fixture
-def router():
-    with respx.mock(assert_all_called=False) as router:
-        yield router
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def github(clock):
-    with client(clock) as github:
-        yield github
 
 
 def run_route(router, *answers):

@@ -6,26 +6,13 @@ from urllib.parse import parse_qs
 
 import httpx
 import pytest
-import respx
 
 from bot.model.errors import CannotGoOn, NotFound, Refused, UsageError, WorkflowMissing
 from bot.model.issue import GHOST
-from tests.github.hub import API, Clock, Hub, client, rest
+from tests.github.hub import API, Hub, rest
 from tests.oracles import typed
 
 NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def router():
-    with respx.mock(assert_all_called=False) as router:
-        yield router
-
-
-@pytest.fixture
-def github():
-    with client(Clock()) as github:
-        yield github
 
 
 def iso(at):

@@ -5,19 +5,12 @@ from datetime import UTC, datetime
 
 import httpx
 import pytest
-import respx
 
 from bot.github.port import GitHub
 from bot.model.errors import CannotGoOn, NotFound, TryLater
 from bot.model.issue import GHOST, Account, EventKind, NeedState, StateReason
 from bot.model.ref import Ref
 from tests.github.hub import API, START, WHEN, Clock, Hub, bot, client, issue, rest, user
-
-
-@pytest.fixture
-def router():
-    with respx.mock(assert_all_called=False) as router:
-        yield router
 
 
 def hub(router, *issues, **more) -> Hub:

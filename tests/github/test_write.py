@@ -4,7 +4,6 @@ import json
 
 import httpx
 import pytest
-import respx
 from graphql import GraphQLError
 
 from bot.github import write as module
@@ -22,27 +21,10 @@ from bot.model.change import (
     Written,
 )
 from bot.model.errors import CannotGoOn, TryLater
-from tests.github.hub import GRAPHQL, Clock, Hub, client
+from tests.github.hub import GRAPHQL, Hub
 from tests.oracles import check_document
 
 EVIL = 'x") { id } } #\n"""'
-
-
-@pytest.fixture
-def router():
-    with respx.mock(assert_all_called=False) as router:
-        yield router
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def github(clock):
-    with client(clock) as github:
-        yield github
 
 
 class Refusal(GraphQLError):

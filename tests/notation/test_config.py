@@ -1,7 +1,9 @@
 """`.github/cf.yml`: every key has a default, a range, and a sentence for what does not fit."""
 
+import re
 from datetime import timedelta
 from operator import attrgetter
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -14,6 +16,7 @@ from bot.model.unit import Gate
 from bot.notation import config as module
 from bot.notation.config import read_config
 
+DOCS = Path(__file__).parents[2] / "docs/configuration.md"
 S, M, H = (timedelta(**{unit: 1}) for unit in ("seconds", "minutes", "hours"))
 GATE = "gates: [{{name: tests, run: make test, "
 
@@ -243,6 +246,29 @@ def test_a_bad_value_is_refused_with_file_line_and_key(written, value):
     assert message.startswith(f"{CONFIG_PATH}, line 3: ")
     key = written.split(":")[0]
     assert key in message or "is not a value of the kind" in message
+
+
+def known_keys(text):
+    return refusal(text).split("known keys: ")[1].split(", ")
+
+
+def test_every_key_is_documented_and_every_documented_key_is_known():
+    documented = set()
+    table = DOCS.read_text(encoding="utf-8").split("| key |")[1].split("\n\n")[0]
+    for line in table.splitlines():
+        if line.startswith("| `"):
+            documented |= set(re.findall(r"`([^`]+)`", line.split("|")[1]))
+    known = set()
+    for key in known_keys("zzz: 1"):
+        if key == "max_parallel_by_label":  # its keys are labels
+            known.add(key)
+            continue
+        inner = re.search(r"known keys: (.*)", refusal(f"{key}: {{zzz: 1}}"))
+        known |= {f"{key}.{name}" for name in inner[1].split(", ")} if inner else {key}
+    commands = {f"engines.command.{name}" for name in known_keys("engines: {command: {zzz: 1}}")}
+    assert documented == (known - {"engines.command"}) | commands
+    row = next(line for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `gates`"))
+    assert set(known_keys("gates: [{zzz: 1}]")) <= set(re.findall(r"`(\w+)`", row))
 
 
 def test_one_bad_value_leaves_no_half_read_configuration():

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from bot.model.ref import Ref
 from bot.notation.needs import LARGEST, looks_like_declaration, read_needs, write_needs
+from bot.notation.text import live_lines
 
 HERE = "acme/shop"
 LIMIT = 65_536  # what GitHub lets a body hold
@@ -43,7 +44,11 @@ def test_DEP_04_prose_after_the_list_ends_the_list():  # noqa: N802
 
 
 def test_DEP_06_html_comments_are_inert():  # noqa: N802
-    assert local("<!-- depends on #1\n/cf run -->\ndepends on #2") == {2}
+    body = "<!-- depends on #1\n/cf run -->\ndepends on #2"
+    assert local(body) == {2}
+    # Commands are read from the same live lines.
+    assert [line.text for line in live_lines(body)] == ["depends on #2"]
+    assert list(live_lines("<!-- /cf stop -->")) == []
     assert local("depends on #1\n<!-- depends on #2\n\ndepends on #3") == {1}
     assert local("depends on <!-- #1 --> #2") == {2}
 

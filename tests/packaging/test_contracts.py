@@ -1,5 +1,6 @@
 """The import contracts hold, and each is seen to find the import it forbids."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -66,3 +67,16 @@ def test_a_forbidden_import_is_found(file, line, contract, checked, tmp_path):
     assert any(line.startswith(contract) and "BROKEN" in line for line in result.stdout.splitlines()), (
         result.stdout
     )
+
+
+def test_every_module_says_in_one_sentence_what_it_is():
+    """Architecture: no module that a newcomer could not describe in one sentence, and no two with the same one."""
+    sentences = {}
+    for path in sorted((ROOT / "bot").rglob("*.py")):
+        if ROOT / "bot/sandbox/demo/project" in path.parents:
+            continue  # somebody else's repository
+        words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        sentences[str(path.relative_to(ROOT))] = words.split("\n\n")[0].split(". ")[0]
+
+    assert [path for path, sentence in sentences.items() if len(sentence.split()) < 4] == []
+    assert len(set(sentences.values())) == len(sentences)

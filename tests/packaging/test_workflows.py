@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from bot.conductor.summary import outputs
+from tests.builders import a_snapshot, a_task, a_tick
 from tests.packaging.rules import ACTION, EVERYWHERE, PINNED, ROOT, TEMPLATES, parse, shipped
 
 pytestmark = pytest.mark.packaging
@@ -185,10 +187,25 @@ class TestAction:
         assert action["description"]
         assert {"icon", "color"} <= set(action["branding"])
 
-    def test_it_takes_the_documented_inputs(self):
-        assert {"command", "args", "token", "app-id", "private-key", "config", "dry-run"} <= set(
-            load(ACTION).content["inputs"]
-        )
+    def test_it_takes_the_documented_inputs_and_gives_the_documented_outputs(self):
+        words = (ROOT / "docs" / "action.md").read_text(encoding="utf-8")
+        inputs, given = words.split("## Inputs")[1].split("## Outputs")
+        action = load(ACTION).content
+
+        assert _first_cells(inputs) == list(action["inputs"])
+        assert [*_first_cells(given), "verify"] == list(action["outputs"])
+
+    def test_a_tick_writes_every_output_but_that_of_work(self):
+        told = outputs(a_tick(a_snapshot(a_task(1))))
+        given = {name: each["value"] for name, each in load(ACTION).content["outputs"].items()}
+
+        assert given == {name: f"${{{{ steps.run.outputs.{name} }}}}" for name in (*told, "verify")}
+
+
+def _first_cells(table):
+    """What stands in backticks in the first column."""
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
 
 
 def test_examples_in_the_documentation_are_pinned_as_well():

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from bot.model.config import Config, Dispatch
+from bot.model.config import Config, Dispatch, EngineConfig
 from bot.model.decision import Start, Verb
 from bot.model.issue import EventKind
 from bot.model.report import Outcome
@@ -236,3 +236,11 @@ def test_a_run_that_is_alive_is_left_alone_however_long_it_takes():
     decision = decide(a_running(live={"claimed_at": ago(hours=30)}), runs=(a_run(),))
     assert (decision.verb, decision.notices, decision.cancel) == (Verb.RUNNING, (), None)
     assert decision.record == a_running(live={"claimed_at": ago(hours=30)}).record
+
+
+@pytest.mark.parametrize("engines", [{"command": EngineConfig()}, {"command": EngineConfig(args=" ")}])
+def test_without_a_command_line_for_the_agent_nothing_starts_and_the_reason_names_the_key(engines):
+    (decision,) = plan(a_snapshot(a_task(1), config=Config(engines=engines))).decisions
+
+    assert decision.start is None
+    assert "engines.command.args" in decision.reason

@@ -113,7 +113,7 @@ def test_an_edit_without_permission_after_the_order_withdraws_it(kind, by):
     order = labelled("cf:ready", at=ago(hours=2))
     verdict = judge(order, happened(kind, by, ago(hours=1)))
     assert isinstance(verdict, Unapproved)
-    assert verdict.changed
+    assert verdict.changed_at is not None
     assert not isinstance(judge(order, happened(kind, by, ago(hours=3))), Unapproved)
     assert not isinstance(
         judge(happened(kind, by, ago(hours=1)), labelled("cf:ready", at=ago(minutes=1))), Unapproved

@@ -117,6 +117,18 @@ def test_an_issue_becomes_a_merged_pull_request_and_the_repository_is_not_touche
     assert "s3cret-model-key" not in logs + out + error
 
 
+def test_act_01_without_a_gate_no_verify_job_runs_and_nothing_has_passed(place):
+    code, out, error = place.run("- title: Write a line\n", "--merge", "none")
+    assert code == 1, out + error
+    assert "#1 / agent: success" in out
+    assert "#1 / publish: success" in out
+    assert "#1 / verify" not in out
+    assert "ended: success" in out
+    assert "1: unverified" in out
+    assert "#1 in-progress → blocked (unverified: no gate has proven it: review draft #3)" in out
+    assert "passed" not in out
+
+
 def test_what_does_not_end_well_is_accounted_for(place):
     place.git("commit", "--quiet", "--allow-empty", "--message", "second")
     (place.repo / ".github").mkdir()

@@ -174,7 +174,6 @@ class Bench:
             "CF_OUT_VERIFY": str(room / "cf-verify"),
             "CF_OUT_REPORT": str(room / "cf-report"),
             "CF_MODEL_KEY": KEY if job == "agent" else "",
-            "CF_STATE_KEY": "state-key-0123456789" if job == "publish" else "",
             "GITHUB_TOKEN": TOKEN,
             "ACTIONS_RUNTIME_TOKEN": "runtime-0123456789",
             "GITHUB_REPOSITORY": "acme/shop",

@@ -16,7 +16,7 @@ from bot.sandbox.world.faults import Fault
 from bot.worker.git import Git
 from bot.worker.outcome import Judgement, Results, judge_results
 from bot.worker.publish import SETTING
-from tests.worker.bench import config_text, git
+from tests.worker.bench import GATE, config_text, git
 
 WORK = Report("cf-1-1", 1, Outcome.UNVERIFIED, head="a" * 40)
 
@@ -107,6 +107,22 @@ def test_a_red_gate_fails_with_its_tail_and_publishes_nothing(bench):
     assert "expected feature" in report.gates[0].tail
     assert setup.git.head("cf/1") is None
     assert report.head
+
+
+@pytest.mark.parametrize("by", ["the agent", "a person after the start"])
+def test_an_emptied_list_of_gates_never_passes(bench, by):
+    """Invariant 15: what the claim names is judged, by the configuration as it was then."""
+    empty = "version: 1\ngates: []\n"
+    agent = 'mkdir -p .github; echo "gates: []" > .github/cf.yml; echo x > broken.py'
+    setup = bench(config=f"version: 1\ncorrections: 0\nengines: {{command: {{args: '{agent}'}}}}\n{GATE}\n")
+    if by != "the agent":
+        setup.commit("main", {".github/cf.yml": empty})
+
+    report = setup.through()
+
+    assert report.outcome is Outcome.FAILED
+    assert [(gate.name, gate.status) for gate in report.gates] == [("tests", GateStatus.FAILED)]
+    assert setup.git.head("cf/1") is None
 
 
 def test_no_gates_is_unverified_and_a_draft_that_says_so(bench):

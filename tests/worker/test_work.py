@@ -247,6 +247,16 @@ def test_the_agent_sees_a_short_environment_and_no_token(bench):
     assert seen["HOME"].endswith("cf-home")
 
 
+def test_the_engines_variables_and_model_reach_the_agent_and_the_report(bench):
+    setup = bench(config=config_text("look").replace("}}\n", ", env: {LEVEL: high}, model: small-1}}\n", 1))
+
+    report = setup.through()
+
+    seen = (setup.place.workspace / "seen.txt").read_text().splitlines()
+    assert {"CF_MODEL=small-1", "LEVEL=high"} <= set(seen)
+    assert report.model == "small-1"
+
+
 def test_sec_01_a_title_never_reaches_a_shell(bench, tmp_path):
     setup = bench("look")
     setup.world.edit_issue(

@@ -19,7 +19,7 @@ from bot.sandbox.actions import processes
 from bot.sandbox.actions.journal import Entry, Journal, News
 from bot.sandbox.actions.layout import read_layout
 from bot.sandbox.actions.replacements import replacements, shipped_action
-from bot.sandbox.actions.workspace import TRACKING, Service, Workspace
+from bot.sandbox.actions.workspace import Service, Workspace
 from bot.sandbox.world.actions import WorldRun
 from bot.sandbox.world.state import JobState
 from bot.sandbox.world.world import World
@@ -163,7 +163,7 @@ class ActEngine:
         finally:
             for timer in live.timers.values():
                 timer.cancel()
-            processes.sweep(TRACKING, live.workspace.tracking)
+            live.workspace.sweep()
             if live.process is not None:
                 live.process.wait()
             live.workspace.remove()
@@ -322,7 +322,7 @@ class ActEngine:
                 live.doomed |= {name for name, entry in live.journal.entries.items() if not entry.ended}
         if live.process is not None:
             processes.kill_tree(live.process.pid)
-        processes.sweep(TRACKING, live.workspace.tracking)
+        live.workspace.sweep()
 
     def _doom(self, live: _Live, name: str, entry: Entry) -> None:
         live.doomed.add(name)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bot.sandbox.actions import processes
 from bot.sandbox.world.actions import WorldRun
 from bot.sandbox.world.expressions import Unsupported, to_text, value_of
 
@@ -26,6 +27,7 @@ REPLACED: Mapping[str, str] = {
 OWN = "cf-conductor/cf-conductor"
 _MAX_PARALLEL = re.compile(r"^([ \t]*max-parallel:[ \t]*)(\$\{\{.*\}\})[ \t]*$", re.MULTILINE)
 TRACKING = "CF_SANDBOX_TRACKING"
+RUNNER_MARK = "RUNNER_TRACKING_ID"  # what GitHub's runner marks the processes of a job with
 # Labels of GitHub's Linux machines; all of them are this machine.
 SYSTEMS = ("ubuntu-latest", "ubuntu-24.04", "ubuntu-22.04", "ubuntu-slim", "self-hosted", "linux")
 
@@ -110,6 +112,16 @@ class Workspace:
         """Once act has read them."""
         (self.folder / "secrets").unlink(missing_ok=True)
 
+    @property
+    def mark(self) -> str:
+        """The runner's mark, which reaches programs that get none of the steps' other variables."""
+        return f"github_{self.tracking}"
+
+    def sweep(self) -> None:
+        """Kill whatever of the run is still alive, in however many sessions of its own."""
+        processes.sweep(TRACKING, self.tracking)
+        processes.sweep(RUNNER_MARK, self.mark)
+
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -145,7 +157,7 @@ class Workspace:
             "GITHUB_RUN_NUMBER": str(run.number),
             "GITHUB_RUN_ATTEMPT": str(run.attempt),
             "GITHUB_REF": f"refs/heads/{run.ref}",
-            "RUNNER_TRACKING_ID": f"github_{self.tracking}",
+            RUNNER_MARK: self.mark,
             "CF_SANDBOX_URL": service.url,
             "CF_SANDBOX_PYTHON": python,
             "CF_SANDBOX_TOKENS": str(self.tokens),

@@ -207,7 +207,7 @@ class Api:
 def unknown_reply(what: str, status: int = 501) -> Reply:
     """The loud answer to what the sandbox does not offer."""
     message = f"The sandbox does not know {what}. What it knows is in docs/sandbox.md."
-    _log.warning("refused what the sandbox does not know", extra={"what": what})
+    _log.warning("refused what the sandbox does not know: %s", what)
     return Reply({"message": message, "documentation_url": DOCS, "status": str(status)}, status)
 
 

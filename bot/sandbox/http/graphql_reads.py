@@ -427,6 +427,11 @@ def _url(source: Any, context: Context) -> str:
     return f"{page}/{'pull' if isinstance(source, PullState) else 'issues'}/{source.number}"
 
 
+def _repository_url(source: World | Foreign, context: Context) -> str:
+    name = source.name_with_owner if isinstance(source, Foreign) else source.repository
+    return f"{context.world.web}/{name}"
+
+
 RESOLVERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("Query", "viewer"): lambda _, context: Viewer(context.token.account),
     ("Query", "repository"): _repository,
@@ -446,6 +451,7 @@ RESOLVERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("Repository", "nameWithOwner"): lambda s, _: (
         s.name_with_owner if isinstance(s, Foreign) else s.repository
     ),
+    ("Repository", "url"): _repository_url,
     ("Repository", "owner"): _owner,
     ("Repository", "isPrivate"): lambda world, _context: world.core.private,
     ("Repository", "isArchived"): lambda world, _context: world.core.archived,

@@ -32,6 +32,8 @@ class CommandEngine:
             "CF_TASK": str(brief.task),
             "CF_ATTEMPT": str(brief.attempt),
         }
+        if config.model:
+            own["CF_MODEL"] = config.model
         if brief.model_key:
             own["CF_MODEL_KEY"] = brief.model_key
         if brief.feedback is not None:

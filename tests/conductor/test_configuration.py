@@ -1,0 +1,286 @@
+"""Each key of `.github/cf.yml` that a tick goes by, written into the file, changes what the tick does.
+
+Keys that a worker goes by (`setup`, `gates`, `corrections`, `publish`, `merge`, `engines.command`) are shown in tests/worker,
+`reconcile.interval` as well, and `linger` in test_linger.py.
+"""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from bot.conductor.observe import observe
+from bot.conductor.tick import tick
+from bot.model.report import Outcome
+from tests.conductor.story import CONFIG, Story
+
+
+def configured(line):
+    """A story whose configuration holds this line beside the usual ones."""
+    key = line.partition(":")[0]
+    kept = [each for each in CONFIG.splitlines() if not each.startswith(f"{key}:")]
+    return Story("\n".join([*kept, line, ""]))
+
+
+def started(story):
+    return [int(key.split("-")[1]) for key in story.starts()]
+
+
+def sent_unit(story):
+    return json.loads(story.worker_runs()[0].inputs["units"])[0]
+
+
+def test_prefix():
+    story = configured("prefix: bot")
+    story.ready()
+    task = story.world.open_issue("Do it", labels=("bot:ready",))
+    story.tick()
+    story.tick()
+
+    assert started(story) == [task]
+    assert story.world.labels_of(task) == ("bot:in-progress",)
+
+
+@pytest.mark.parametrize(
+    ("line", "count", "words"),
+    [
+        ("max_parallel: 0", 0, "max_parallel is 0"),
+        ("max_parallel: 2", 2, "max_parallel is 2"),
+        ("limits: {total: 1}", 1, "limits.total is 1"),
+        ("max_parallel_by_label: {gpu: 1}", 1, "max_parallel_by_label for gpu is 1"),
+    ],
+)
+def test_limits(line, count, words):
+    story = configured(line)
+    tasks = [story.ready("", "gpu") for _ in range(3)]
+    story.tick()
+
+    assert len(story.starts()) == count
+    assert words in story.reason(tasks[-1])
+
+
+@pytest.mark.parametrize(
+    ("line", "runs"), [("dispatch: {units_per_run: 1}", 3), ("dispatch: {units_per_run: 2}", 2)]
+)
+def test_units_per_run(line, runs):
+    story = configured(line)
+    for _ in range(3):
+        story.ready()
+    story.tick()
+
+    assert (len(story.worker_runs()), len(story.starts())) == (runs, 3)
+
+
+@pytest.mark.parametrize(
+    ("line", "again"), [("dispatch: {launch_grace: 1m}", True), ("dispatch: {launch_grace: 5m}", False)]
+)
+def test_launch_grace(line, again):
+    story = configured(line)
+    task = story.ready()
+    story.tick()
+    del story.world.actions.runs[story.worker_runs()[0].id]
+    story.world.wait(timedelta(minutes=2))
+    story.tick()
+    story.tick()
+
+    assert story.starts() == ([f"cf-{task}-2"] if again else [])
+
+
+@pytest.mark.parametrize(("line", "first"), [("order: critical-path", "long"), ("order: score", "needed")])
+def test_order(line, first):
+    story = configured(f"{line}\nmax_parallel: 1")
+    tasks = {"needed": story.ready("Estimate: 5m"), "long": story.ready("Estimate: 5h")}
+    story.ready(f"depends on #{tasks['needed']}\nEstimate: 5m")
+    story.tick()
+
+    assert started(story) == [tasks[first]]
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        ("priority: {}", "cf:p1"),
+        ("priority: {labels: 'prio/'}", "prio/2"),
+        ("priority: {default: 0}", "plain"),
+    ],
+)
+def test_priority(line, first):
+    story = configured(f"{line}\norder: score\nmax_parallel: 1")
+    tasks = {label: story.ready("", label) for label in ("plain", "prio/2", "cf:p1")}
+    story.tick()
+
+    assert started(story) == [tasks[first]]
+
+
+@pytest.mark.parametrize(
+    ("line", "category"), [("category: {}", "db"), ("category: {prefix: 'kind:'}", "fix")]
+)
+def test_category_prefix(line, category):
+    story = configured(line)
+    task = story.ready("", "area:db", "kind:fix")
+
+    assert observe(story.github, story.world.now).snapshot.tasks[task].category == category
+
+
+@pytest.mark.parametrize(
+    ("line", "waits"),
+    [
+        ("dependencies: {}", "depends on"),
+        ("dependencies: {keywords: [after]}", "after"),
+    ],
+)
+def test_dependency_keywords(line, waits):
+    story = configured(line)
+    need = story.world.open_issue("need")
+    tasks = {word: story.ready(f"{word} #{need}") for word in ("depends on", "after")}
+    story.tick()
+
+    assert story.reason(tasks.pop(waits)) == f"waiting on #{need}"
+    assert started(story) == [*tasks.values()]
+
+
+@pytest.mark.parametrize(
+    ("line", "waits"), [("dependencies: {native: true}", True), ("dependencies: {native: false}", False)]
+)
+def test_native_dependencies(line, waits):
+    story = configured(line)
+    need = story.world.open_issue("need")
+    task = story.ready()
+    story.world.block(task, need)
+    story.tick()
+
+    assert started(story) == ([] if waits else [task])
+
+
+@pytest.mark.parametrize(
+    ("line", "status"), [("retry: {max_attempts: 1}", "failed"), ("retry: {max_attempts: 2}", "ready")]
+)
+def test_max_attempts(line, status):
+    story = configured(line)
+    task = story.ready()
+    story.tick()
+    story.finish(f"cf-{task}-1", Outcome.FAILED)
+    story.tick()
+
+    assert story.status(task) == (status,)
+
+
+@pytest.mark.parametrize(
+    ("line", "seconds"),
+    [
+        ("retry: {backoff: 10m}", 600),
+        ("retry: {backoff: 10m, max_backoff: 2m}", 120),
+        ("retry: {backoff: 0s}", 0),
+    ],
+)
+def test_backoff(line, seconds):
+    story = configured(line)
+    task = story.ready()
+    story.tick()
+    story.finish(f"cf-{task}-1", Outcome.FAILED)
+    now = story.world.now
+    story.tick()
+
+    not_before = story.record(task).not_before or now
+    assert 0 <= (not_before - now).total_seconds() - seconds <= seconds / 2 + 5
+
+
+@pytest.mark.parametrize(
+    ("line", "status"), [("retry: {interruptions: 1}", "blocked"), ("retry: {interruptions: 2}", "ready")]
+)
+def test_interruptions(line, status):
+    story = configured(line)
+    task = story.ready()
+    story.tick()
+    story.die(f"cf-{task}-1")
+    story.tick()
+
+    assert story.status(task) == (status,)
+
+
+@pytest.mark.parametrize(
+    ("line", "forced"), [("reconcile: {force_after: 1m}", True), ("reconcile: {force_after: 5m}", False)]
+)
+def test_force_after(line, forced):
+    story = configured(line)
+    task = story.ready()
+    story.engine.obeys = False
+    story.tick()
+    run = story.begin(f"cf-{task}-1")
+    story.world.close(task)
+    story.tick()
+    story.world.wait(timedelta(minutes=2))
+    story.tick()
+
+    assert ((run, True) in story.engine.cancelled) is forced
+
+
+@pytest.mark.parametrize(
+    ("line", "by", "starts"),
+    [
+        ("trust: {}", "maintainer", True),
+        ("trust: {ignore: [Maintainer]}", "maintainer", False),
+        ("trust: {}", "triager", False),
+        ("trust: {permission: triage}", "triager", True),
+        ("trust: {}", "friend[bot]", False),
+        ("trust: {apps: [friend]}", "friend[bot]", True),
+    ],
+)
+def test_trust(line, by, starts):
+    story = configured(line)
+    story.world.add_user("triager", "triage")
+    app = story.world.accounts.app_token("friend", {"issues": "write"})
+    task = story.world.open_issue("Do it")
+    story.world.label(task, "cf:ready", by=app if by == "friend[bot]" else by)
+    story.tick()
+    story.tick()
+
+    assert started(story) == ([task] if starts else [])
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_identity_also(known):
+    """After a change of token the records of the account before it still count, if it is named."""
+    story = Story()
+    task = story.ready()
+    story.tick()
+    before = story.github.view("cf", None).viewer.id
+    if known:
+        story.world.push_files(
+            "main", {".github/cf.yml": f"{CONFIG}identity: {{also: [{before}]}}\n"}, "x", by="maintainer"
+        )
+    app = story.world.accounts.app_token(
+        "conductor", {"issues": "write", "actions": "write", "contents": "read", "pull_requests": "read"}
+    )
+    found = observe(story.world.github(app), story.world.now).snapshot.tasks[task].record
+
+    assert (found.live is not None) is known
+    if known:
+        assert tick(story.world.github(app), lambda: story.world.now).effects.started == {}
+
+
+def test_what_a_unit_is_told():
+    story = configured(
+        "gates: [{name: a, run: x, os: [s1, s2]}, {name: b, run: y, os: [s1]}, {name: c, run: z, os: [s1], own_job: true}]\n"
+        "runner: [big]\ntimeout: 90m"
+    )
+    story.ready()
+    story.tick()
+    unit = sent_unit(story)
+
+    assert [(leg["os"], leg["gates"]) for leg in unit["verify"]] == [
+        ("s1", ["a", "b"]),
+        ("s2", ["a"]),
+        ("s1", ["c"]),
+    ]
+    assert unit["runner"] == ["big"]
+    assert unit["timeout_minutes"] == 90
+    assert unit["job_minutes"] > 90
+
+
+def test_an_engines_own_runner():
+    story = configured("engines: {command: {args: x, runner: [gpu]}}")
+    story.ready()
+    story.tick()
+
+    assert sent_unit(story)["runner"] == ["gpu"]
