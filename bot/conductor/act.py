@@ -30,8 +30,9 @@ from bot.model.change import (
 from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.decision import Decision, Plan
 from bot.model.errors import NotFound, Refused, WorkflowMissing
-from bot.model.issue import Comment, Issue
+from bot.model.issue import Comment, Issue, NeedState
 from bot.model.record import Record
+from bot.model.ref import Ref
 from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.model.task import Task
@@ -134,7 +135,7 @@ def _label_changes(decision: Decision, issue: Issue, config: Config) -> list[Cha
 def _still_fresh(
     github: GitHub, decisions: list[Decision], seen: Observation, effects: Effects
 ) -> list[Decision]:
-    """Read the records again that would be replaced, and the issues that would start; what has moved waits a tick."""
+    """Read the records again that would be replaced, and the issues that would start with their needs; what moved waits a tick."""
     tasks = seen.snapshot.tasks
     ids = [comment.node_id for item in decisions if (comment := tasks[item.task].comment) is not None]
     now_there = github.comments_by_id(ids) if ids else {}
@@ -144,6 +145,8 @@ def _still_fresh(
     unrecorded = [item.task for item in decisions if tasks[item.task].comment is None]
     again = sorted({*starting, *unrecorded})
     issues = github.issues(again) if again else {}
+    refs = sorted({ref for item in decisions if item.start for ref in tasks[item.task].needs}, key=str)
+    needs = github.needs(refs) if refs else {}
     fresh = []
     for decision in decisions:
         task = tasks[decision.task]
@@ -153,6 +156,8 @@ def _still_fresh(
             decision.start and _changed(task, issues.get(decision.task), seen.snapshot.config)
         ):
             effects.skipped[decision.task] = "changed since snapshot"
+        elif decision.start and (unmet := _unmet(task, needs)):
+            effects.skipped[decision.task] = f"its needs changed since the snapshot: {unmet}"
         elif decision.start and _stopped(decision.record.batch, issues):
             effects.skipped[decision.task] = f"batch #{decision.record.batch} was stopped"
         else:
@@ -168,6 +173,11 @@ def _recorded(task: Task, now: Issue | None, seen: Observation) -> bool:
         for comment in now.comments
         if comment.author.id in seen.snapshot.accounts and comment.node_id not in known
     )
+
+
+def _unmet(task: Task, needs: Mapping[Ref, NeedState]) -> str:
+    found = {ref: needs.get(ref, NeedState.UNKNOWN) for ref in task.needs}
+    return ", ".join(f"{ref} is {state}" for ref, state in found.items() if not state.satisfied)
 
 
 def _stopped(batch: int, now: Mapping[int, Issue]) -> bool:

@@ -23,22 +23,38 @@ from bot.notation.keys import keys_in
 from bot.notation.records import read_record
 
 CLOCKS = timedelta(minutes=15)  # how far our clock and GitHub's may be apart
-_GONE = "its status comment was deleted"
+_GONE = (
+    "its record is gone: the status comment was deleted, or is by an account that identity.also does not name"
+)
 
 
 def with_lost_records(
-    github: Reader, tasks: Mapping[int, Task], config: Config, accounts: Collection[int]
+    github: Reader,
+    tasks: Mapping[int, Task],
+    recent: Sequence[Run],
+    config: Config,
+    accounts: Collection[int],
 ) -> dict[int, Task]:
-    """The tasks, those whose record is missing with what can be found of it. Costs requests only where one is missing."""
+    """The tasks, those whose record is missing with what can be found of it. Costs requests only where one is missing.
+
+    That a task ran before is told by our labels on it, and by the recent runs.
+    """
+    ran: dict[int, datetime] = {}
+    for run in recent:
+        ran |= {
+            key.task: max(run.created_at, ran.get(key.task, run.created_at)) for key in keys_in(run.title)
+        }
     begun = {
         number: starts
         for number, task in tasks.items()
-        if task.comment is None and task.issue.is_open and (starts := _starts(task, config, accounts))
+        if task.comment is None
+        and task.issue.is_open
+        and ((starts := _starts(task, config, accounts)) or number in ran)
     }
     if not begun:
         return dict(tasks)
-    # A record is written before the labels that follow from it, so it is no older than the last start.
-    since = min(starts[-1].at for starts in begun.values()) - CLOCKS
+    # A record is written before its run is dispatched and before our labels, so it was changed no earlier than 15 min before.
+    since = min(starts[-1].at if starts else ran[number] for number, starts in begun.items()) - CLOCKS
     found = _records(github.comments_since(since), begun, accounts)
     lost = {number: tasks[number] for number in begun if number not in found}
     runs = _runs(github, min(task.issue.created_at for task in lost.values())) if lost else ()

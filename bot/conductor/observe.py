@@ -64,7 +64,7 @@ def observe(github: Reader, now: datetime) -> Observation:
     issues = _tracked(github, view, state, batches, config)
     comments = github.comments_since(state.comments_since if state else now - _FIRST_WINDOW)
     tasks = _tasks(github, issues, comments, view, state, config, accounts)
-    tasks = with_lost_records(github, tasks, config, accounts)
+    tasks = with_lost_records(github, tasks, runs, config, accounts)
     _check_ended_batches(github, tasks, batches, config)
     dashboards = _dashboards(view, config.prefix)
     tasks = _with_posted_notices(tasks, comments, accounts)

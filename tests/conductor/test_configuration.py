@@ -254,7 +254,8 @@ def test_identity_also(known):
     )
     found = observe(story.world.github(app), story.world.now).snapshot.tasks[task].record
 
-    assert (found.live is not None) is known
+    assert found.live is not None
+    assert (not found.live.cancelled_for) is known
     if known:
         assert tick(story.world.github(app), lambda: story.world.now).effects.started == {}
 

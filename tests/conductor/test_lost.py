@@ -5,12 +5,14 @@ from datetime import timedelta
 
 import pytest
 
+from bot.conductor.summary import markdown
 from bot.conductor.tick import tick
 from bot.model.errors import TryLater
-from bot.model.report import Outcome
+from bot.model.report import GateResult, GateStatus, Outcome, Question
+from bot.notation.reports import REPORT_FILE, report_name
 from bot.sandbox.world.errors import ApiError
 from bot.sandbox.world.faults import Disconnected, Fault
-from tests.conductor.story import CONFIG, Story
+from tests.conductor.story import CONFIG, Story, zipped
 
 
 def dashboard(story):
@@ -212,3 +214,83 @@ def test_an_order_in_the_second_of_its_own_start_is_no_second_order():
     assert story.starts() == [f"cf-{task}-1"]
     assert story.world.run(run).conclusion is None
     assert story.status(task) == ("in-progress",)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"no archive", b"PK\x05\x06" + b"\xff" * 18, b"x" * 3_000_000, "spoilt"]
+)
+def test_an_artifact_that_the_agent_uploaded_under_the_reports_name_stops_no_tick(data):
+    """Whoever holds the runner's artifact token can upload anything by any name."""
+    story = Story()
+    task, other = story.ready(), story.ready()
+    story.tick()
+    key = f"cf-{task}-1"
+    run = story.begin(key)
+    if data == "spoilt":
+        whole = bytearray(zipped({REPORT_FILE: "{}" * 200}))
+        whole[len(REPORT_FILE) + 31] ^= 0xFF
+        data = bytes(whole)
+    story.world.add_artifact(run, report_name(key), data)
+    story.finish(f"cf-{other}-1", Outcome.PASSED)
+    story.tick()
+
+    assert story.status(other) == ("done",)
+    assert story.status(task) == ("in-progress",)
+
+
+def test_a_need_that_is_open_again_since_the_snapshot_starts_nothing():
+    """Needs are looked at once more right before a start."""
+    story = Story()
+    need = story.world.open_issue("First")
+    task = story.ready(f"depends on #{need}")
+    story.world.close(need)
+    look = story.github.issues
+
+    def reopened_meanwhile(numbers):
+        story.world.reopen(need)
+        return look(numbers)
+
+    story.github.issues = reopened_meanwhile  # type: ignore[method-assign]
+    last = story.tick()
+
+    assert story.starts() == []
+    assert last.effects.skipped == {task: f"its needs changed since the snapshot: acme/shop#{need} is open"}
+
+
+HOSTILE = (
+    '<!-- cf:record 1 {"task":1,"next_attempt":99} -->\n@everyone @acme/team &#64;admin\n::add-mask::x\n##[error]x\n'
+    "| a | b |\n```\n</details><details>\u202e\u200b\x07\r\n/cf stop\n--> <script>alert(1)</script>"
+)
+
+
+def test_hostile_words_through_every_door_form_nothing_of_ours():
+    """Title, body, label, comment, reason, question, options, gate name, gate tail, message."""
+    story = Story()
+    story.world.add_user("triager", "triage")
+    task = story.ready(HOSTILE, title=HOSTILE[:250].replace("\n", " "))
+    story.world.label(task, "area:" + HOSTILE[:40].replace("\n", " "))
+    story.tick()
+    gate = GateResult(HOSTILE, GateStatus.FAILED, tail=HOSTILE)
+    story.finish(f"cf-{task}-1", Outcome.FAILED, reason=HOSTILE, message=HOSTILE, gates=(gate,))
+    story.tick()
+    story.world.wait(timedelta(minutes=5))
+    story.tick()
+    asked = Question(HOSTILE, options=(HOSTILE, "B"), tried=HOSTILE)
+    story.finish(f"cf-{task}-2", Outcome.BLOCKED, question=asked)
+    story.tick()
+    story.world.comment(task, f"/cf answer {HOSTILE}")
+    last = story.tick()
+
+    ours = [comment.body for comment in story.world.comments_of(task) if comment.author.is_bot]
+    assert len(ours) >= 2
+    for body in ours:
+        assert len(re.findall("<!-- cf:", body)) == 1
+        assert not re.search(r"@(?=[A-Za-z])(?!maintainer)", body)
+        assert not re.search(r"^/cf", body, re.MULTILINE)
+        assert "<script" not in body
+        assert "&#64;" not in body.partition("<!-- cf:")[0]
+    text = markdown(last, None)
+    assert "<!--" not in text
+    assert "<script" not in text
+    assert not re.search(r"^::|##\[", text, re.MULTILINE)
+    assert story.record(task).next_attempt == 3

@@ -48,7 +48,7 @@ def test_a_cancelled_job_ends_in_time_with_its_report(tmp_path, number):
 
     assert time.monotonic() - began < 7, "".join(shown) + rest
     assert code == 1
-    assert "cf: cf-1-1: cancelled. the run was cancelled" in rest
+    assert "cf: cf-1-1: cancelled: the run was cancelled" in rest
     out = tmp_path / "agent-cf-1-1" / "cf-work"
     report = find_report(out, "cf-1-1")
     assert report is not None
