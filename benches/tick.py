@@ -20,7 +20,7 @@ from bot.sandbox.http.server import serve
 from bot.sandbox.world import World
 from bot.sandbox.world.git import MemoryGit
 
-ROUNDS = 9
+ROUNDS = 15
 TIMES = 1.3
 TEMPLATES = Path(__file__).parents[1] / "workflows-templates"
 CONFIG = "version: 1\nengine: command\nengines: {command: {args: 'true'}}\nmax_parallel: 10\n"

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 
-from bot.conductor.detect import Proposal, detect
+from bot.conductor.detect import Proposal
 from bot.model.config import CONFIG_PATH
 from bot.model.errors import UsageError
-from bot.notation.config import read_config
 
 _WORKFLOWS = ".github/workflows"
 
@@ -67,6 +66,9 @@ def install_config(root: Path, agent: str) -> Iterator[str]:
     if path.exists():
         yield f"kept     {CONFIG_PATH}"
         return
+    from bot.conductor.detect import detect
+    from bot.notation.config import read_config
+
     setup, gates = detect(root)
     text = config_text(agent, setup, gates)
     read_config(text)  # what we write we can read

@@ -117,6 +117,7 @@ def test_dep_17_status_plan_and_claim_check_use_one_answer():
     assert unmet(story, task) == (f"acme/shop#{need} (open)",)
 
 
+@pytest.mark.slow
 def test_grf_03_a_poisoned_subgraph_does_not_stop_the_rest():
     story = Story(WIDE)
     chain = [story.ready() for _ in range(10)]

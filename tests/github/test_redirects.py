@@ -9,6 +9,8 @@ import pytest
 from bot.github.client import connect
 from bot.model.errors import CannotGoOn
 
+pytestmark = pytest.mark.e2e
+
 
 @contextmanager
 def served(answer):
@@ -26,7 +28,7 @@ def served(answer):
             """Nothing is printed."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield server.server_address[1], came
