@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.conductor.foresee import foresee, plan_json, plan_lines, why_lines
 from bot.conductor.linger import Lingering
 from bot.conductor.summary import headline, markdown, outputs, remarks
 from bot.conductor.tick import Tick, tick
@@ -50,6 +49,7 @@ def _rehearse(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str])
 
 def show_plan(environ: Mapping[str, str], *, as_json: bool) -> int:
     """Print what the next tick would decide."""
+    from bot.conductor.foresee import foresee, plan_json, plan_lines
     from bot.github.client import connect
 
     seen, decided = foresee(connect(environ), _SystemClock().now())
@@ -59,6 +59,7 @@ def show_plan(environ: Mapping[str, str], *, as_json: bool) -> int:
 
 def explain(environ: Mapping[str, str], number: int) -> int:
     """Print all that bears on one task. Raises UsageError if it is none."""
+    from bot.conductor.foresee import why_lines
     from bot.github.client import connect
 
     print(_plain("\n".join(why_lines(connect(environ), _SystemClock().now(), number))))
