@@ -6,7 +6,6 @@ from enum import Enum
 
 from msgspec import Struct
 
-from bot.notation.sanitise import sanitise
 from bot.notation.text import CODE, STRUCK, read_lines
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -70,6 +69,9 @@ def read_answer(body: str, options: Sequence[str]) -> Reply | NotAnAnswer:
 
 def _stated(body: str) -> Iterator[_Said]:
     """The lines that the author says, code among them: a quoted line begins with `>`, a struck-out one is taken back."""
+    # Its patterns take long to compile, and few ticks read an answer.
+    from bot.notation.sanitise import sanitise
+
     for line in read_lines(sanitise(body)):
         raw = line.raw.strip()
         if line.live and STRUCK in line.text:
