@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 2
     try:
-        return args.run(args, os.environ)  # type: ignore[no-any-return]
+        return args.run(args, os.environ)  # type: ignore[no-any-return]  # argparse keeps it as Any
     except BotError as error:
         print(f"cf: {error}", file=sys.stderr)
         return error.exit_code

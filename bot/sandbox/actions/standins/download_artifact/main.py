@@ -45,7 +45,7 @@ def _get(path: str) -> bytes | None:
         headers={"Authorization": f"Bearer {os.environ['IN_TOKEN']}"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310 - as above
             data: bytes = response.read()
             return data
     except urllib.error.HTTPError as error:

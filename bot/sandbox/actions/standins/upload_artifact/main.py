@@ -35,7 +35,7 @@ def main() -> int:
         headers={"Authorization": f"Bearer {os.environ['IN_TOKEN']}", "Content-Type": "application/zip"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310 - as above
             answer = json.load(response)
     except urllib.error.HTTPError as error:
         if error.code == 409:
