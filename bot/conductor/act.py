@@ -37,7 +37,7 @@ from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.model.task import Task
 from bot.model.unit import Unit
-from bot.notation.comments import notice_comment, status_comment
+from bot.notation.comments import notice_comment, read_fingerprint, status_comment, with_fingerprint
 from bot.notation.digests import text_digest
 from bot.notation.records import is_record
 from bot.notation.state import State, write_state
@@ -79,6 +79,7 @@ def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
     else:
         written = {}
     _end_batches(github, plan, effects)
+    _open_issues(github, plan, seen, effects)
     _tidy(github, seen, effects)
     _remember(github, plan, seen, written, effects)
     return effects
@@ -329,6 +330,28 @@ def _tidy(github: GitHub, seen: Observation, effects: Effects) -> None:
         said = github.write([CloseIssue(issue.node_id) for issue in seen.spare_dashboards])
         effects.refused += [f"dashboard: {one.error}" for one in said if one.error]
         effects.writes += len(said)
+
+
+def _open_issues(github: GitHub, plan: Plan, seen: Observation, effects: Effects) -> None:
+    """Open the issues that the plan asks for, but for those that stand already: another conductor may have opened one just now."""
+    if not plan.opens:
+        return
+    config = seen.snapshot.config
+    github.ensure_labels(label_names(config))
+    there: set[str] = set()
+    for label in sorted({label for issue in plan.opens for label in issue.labels}):
+        found = (*github.labelled(label), *github.labelled(label, closed=True))
+        ours = (issue for issue in found if issue.author.id in seen.snapshot.accounts)
+        there |= {fingerprint for issue in ours if (fingerprint := read_fingerprint(issue.body)) is not None}
+    changes = [
+        CreateIssue(issue.title, with_fingerprint(issue.body, issue.fingerprint), issue.labels)
+        for issue in plan.opens
+        if issue.fingerprint not in there
+    ]
+    if changes:
+        said = github.write(changes)
+        effects.refused += [f"opening an issue: {one.error}" for one in said if one.error]
+        effects.writes += len(changes)
 
 
 def _end_batches(github: GitHub, plan: Plan, effects: Effects) -> None:

@@ -66,6 +66,15 @@ class Decision(Struct, frozen=True):
     due: datetime | None = None
 
 
+class OpenIssue(Struct, frozen=True):
+    """An issue of our own to be opened, once: `fingerprint` is hidden in its body, and one that carries it is not opened again."""
+
+    fingerprint: str
+    title: str
+    body: str
+    labels: tuple[str, ...] = ()
+
+
 class Plan(Struct, frozen=True):
     """One decision for every tracked task, by number. `cycles` are paths like (1, 2, 3, 1)."""
 
@@ -73,6 +82,7 @@ class Plan(Struct, frozen=True):
     cycles: tuple[tuple[int, ...], ...] = ()
     behind_cycles: tuple[int, ...] = ()
     batch_ends: tuple[BatchEnd, ...] = ()
+    opens: tuple[OpenIssue, ...] = ()
 
     @property
     def wants(self) -> frozenset[Lookup]:

@@ -12,6 +12,9 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
     """One start. `run` is 0 until the run id is known; `outcome` is None while it is live.
 
     `cancelled_for` says why we asked for its end (closed, stopped, withdrawn), so a cancelled run is attributed rightly.
+    What follows `force_sent_at` is copied from its report: `evidence` is a digest of what it changed, proved or asked (two
+    attempts with the same one made no progress), `failure` the fingerprint of what failed, `retry_after` when the model's
+    provider takes work again (outcome `capacity`).
     """
 
     number: int
@@ -31,6 +34,17 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
     cancel_sent_at: Moment | None = None
     cancelled_for: str = ""
     force_sent_at: Moment | None = None
+    engine: str = ""
+    model: str = ""
+    tokens: int = 0
+    usd: float = 0.0
+    rounds: int = 0
+    files: int = 0
+    gates: int = 0
+    gates_passed: int = 0
+    evidence: str = ""
+    failure: str = ""
+    retry_after: Moment | None = None
 
     @property
     def live(self) -> bool:

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from bot.model.moment import Moment
+
 
 class Outcome(StrEnum):
     PASSED = "passed"
@@ -52,6 +54,8 @@ class Question(Struct, frozen=True, omit_defaults=True):
 class Report(Struct, frozen=True, omit_defaults=True):
     """`message` are the agent's or the worker's own words: shown to people (sanitised), never decided on.
 
+    `tokens` and `usd` are as the engine counted them (0: not told), `failure` the fingerprint of what failed, `retry_after`
+    when the model's provider takes work again, `session` what the engine needs to continue the conversation.
     `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.
     """
 
@@ -73,4 +77,9 @@ class Report(Struct, frozen=True, omit_defaults=True):
     run_attempt: int = 1
     engine: str = ""
     model: str = ""
+    tokens: int = 0
+    usd: float = 0.0
+    failure: str = ""
+    retry_after: Moment | None = None
+    session: str = ""
     statistics: dict[str, float] = field(default_factory=dict)

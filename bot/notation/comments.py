@@ -43,7 +43,12 @@ def _row(task: int, attempt: Attempt) -> str:
 
 def notice_comment(notice: Notice) -> str:
     """A notice with its fingerprint hidden in it, so that one posted by a tick that died is recognised."""
-    return f"{notice.text}\n\n{write_marker('notice', dump({'fingerprint': notice.fingerprint}))}"
+    return with_fingerprint(notice.text, notice.fingerprint)
+
+
+def with_fingerprint(text: str, fingerprint: str) -> str:
+    """A text of ours, comment or issue, with the fingerprint by which it is recognised later."""
+    return f"{text}\n\n{write_marker('notice', dump({'fingerprint': fingerprint}))}"
 
 
 def read_fingerprint(body: str) -> str | None:

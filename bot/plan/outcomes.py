@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.model.record import Attempt
-from bot.model.report import Outcome, Report
+from bot.model.report import GateStatus, Outcome, Report
 from bot.model.run import Artifact, Job, Run
 from bot.model.snapshot import JobsOf, Lookup, ReportIn, Snapshot
 from bot.notation.keys import Key, keys_in
@@ -148,13 +148,28 @@ def _without_report(run: Run, legs: Legs) -> Ending:
 
 def merge_facts(attempt: Attempt, ending: Ending, now: datetime) -> Attempt:
     """The attempt with what its ending says."""
-    report = ending.report
-    return replace(
+    ended = replace(
         attempt,
         outcome=ending.outcome,
         reason=ending.reason or _PLAIN_WORDS.get(ending.outcome, ""),
         ended_at=now,
-        head=report.head if report else "",
-        pull=report.pull if report else 0,
-        minutes=report.minutes if report else 0.0,
+    )
+    report = ending.report
+    if report is None:
+        return ended
+    return replace(
+        ended,
+        head=report.head,
+        pull=report.pull,
+        minutes=report.minutes,
+        engine=report.engine or attempt.engine,
+        model=report.model or attempt.model,
+        tokens=report.tokens,
+        usd=report.usd,
+        rounds=report.rounds,
+        files=report.files_changed,
+        gates=len(report.gates),
+        gates_passed=sum(gate.status is GateStatus.PASSED for gate in report.gates),
+        failure=report.failure,
+        retry_after=report.retry_after,
     )
