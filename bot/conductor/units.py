@@ -15,7 +15,7 @@ def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
     start, config = decision.start, snapshot.config
     assert start is not None, "only starts become units"
     engine = config.engines.get(config.engine)
-    whole_minutes = max(1, -(-int(config.timeout.total_seconds()) // 60))
+    whole_minutes = max(1, -(-int(config.timeout_of(start.kind).total_seconds()) // 60))
     return Unit(
         kind=start.kind,
         tasks=(decision.task,),

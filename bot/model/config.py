@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from msgspec import Struct, field
 
-from bot.model.unit import Gate
+from bot.model.unit import Gate, Kind
 
 CONFIG_PATH = ".github/cf.yml"
 WORKER_WORKFLOW = "cf-worker.yml"
@@ -45,6 +45,12 @@ class Publish(Struct, frozen=True):
     protected: tuple[str, ...] = (".github/workflows/**", ".claude/**", ".mcp.json", "AGENTS.md", "CLAUDE.md")
 
 
+class Stall(Struct, frozen=True):
+    """For how long an agent may neither print, change a file nor use processor time. 0 means for as long as it likes."""
+
+    timeout: timedelta = timedelta(seconds=300)
+
+
 class Trust(Struct, frozen=True):
     permission: str = "write"
     ignore: tuple[str, ...] = ()
@@ -62,6 +68,8 @@ class Config(Struct, frozen=True):
     gates: tuple[Gate, ...] = ()
     corrections: int = 5
     timeout: timedelta = timedelta(minutes=60)
+    timeout_by_kind: Mapping[Kind, timedelta] = field(default_factory=dict)
+    stall: Stall = Stall()
     max_parallel: int = 4
     max_parallel_by_label: Mapping[str, int] = field(default_factory=dict)
     total: int = 10
@@ -84,3 +92,7 @@ class Config(Struct, frozen=True):
     def label(self, name: str) -> str:
         """The full name of one of our labels: `cf:ready` for `ready`."""
         return f"{self.prefix}:{name}"
+
+    def timeout_of(self, kind: Kind) -> timedelta:
+        """How long one attempt of this kind may take."""
+        return self.timeout_by_kind.get(kind, self.timeout)

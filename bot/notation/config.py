@@ -7,9 +7,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bot.model.config import CONFIG_PATH, Config, Dependencies, Dispatch, EngineConfig, Publish, Retry, Trust
+from bot.model.config import (
+    CONFIG_PATH,
+    Config,
+    Dependencies,
+    Dispatch,
+    EngineConfig,
+    Publish,
+    Retry,
+    Stall,
+    Trust,
+)
 from bot.model.errors import UsageError
-from bot.model.unit import Gate, verify_legs
+from bot.model.unit import Gate, Kind, verify_legs
 from bot.notation.duration import DurationError, read_duration
 from bot.notation.yamlfile import Value, read_yaml
 
@@ -28,7 +38,7 @@ _NOT_YET_ENGINES = (
     "aider",
 )
 _NOT_YET = frozenset(
-    "start model models isolation stall max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
+    "start model models isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
     " shared_fixes hooks webhook dashboard unit testing dependencies.sub_issues dependencies.sync trust.authors"
     " engines.command.provider engines.command.base_url engines.command.install".split()
 ) | {f"engines.{name}" for name in _NOT_YET_ENGINES}
@@ -212,6 +222,18 @@ def _closed_only(value: Value) -> str:
     return value.choice("closed")
 
 
+# Ten minutes less than GitHub gives a job: setting up, checking out and keeping the work need some of it.
+_WALL = _duration(_SECOND, timedelta(minutes=350))
+
+
+def _timeout(value: Value) -> dict[str, Any]:
+    """One duration for every kind of unit, or a mapping of kinds."""
+    if not isinstance(value.raw, dict):
+        return {"timeout": _WALL(value)}
+    known = {kind.value: _WALL for kind in (Kind.CODE, Kind.GATE)}
+    return {"timeout_by_kind": {Kind(key): _WALL(child) for key, child in value.items(known)}}
+
+
 _TOP: Mapping[str, Reader] = {
     "version": lambda value: {} if type(value.raw) is int and value.raw == 1 else value.fail("must be 1"),
     "prefix": _as("prefix", _prefix),
@@ -221,7 +243,8 @@ _TOP: Mapping[str, Reader] = {
     "setup": _as("setup", Value.texts),
     "gates": _as("gates", _gates),
     "corrections": _as("corrections", _integer(0, 20)),
-    "timeout": _as("timeout", _duration(_SECOND, timedelta(minutes=350))),
+    "timeout": _timeout,
+    "stall": _as("stall", _section(Stall, {"timeout": _duration(_ZERO, 6 * _HOUR)})),
     "max_parallel": _as("max_parallel", _integer(0, 256)),
     "max_parallel_by_label": _as("max_parallel_by_label", _counts),
     "limits": _renamed({"total": ("total", _integer(0, 256))}),

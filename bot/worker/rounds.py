@@ -1,7 +1,5 @@
 """The agent at work: one start, or several where its gates fail here and it can mend what it did."""
 
-import hashlib
-import re
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -12,16 +10,16 @@ from msgspec.structs import replace
 from bot.model.config import EngineConfig
 from bot.model.report import GateResult, Outcome, Question
 from bot.model.unit import Gate
+from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.quoting import code_block
 from bot.worker.context import write_feedback
 from bot.worker.engines import Brief, Engine
-from bot.worker.gates import Judged, Shop, all_passed, run_gates
+from bot.worker.gates import Shop, all_passed, run_gates
 from bot.worker.livelog import LiveLog
 from bot.worker.ownfiles import OwnFiles, read_foreign
 from bot.worker.process import End, Ended, Limits, run
 from bot.worker.question import read_question
 
-STALL = timedelta(seconds=300)
 _SAME = 3  # the same failure so often in a row ends the corrections
 _SAID = 3_000
 _RAW = 2_000
@@ -81,7 +79,9 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
         tried = replace(tried, gates=results)
         if all_passed(results):
             return tried
-        failures.append(_fingerprint(judged))
+        failures.append(
+            failure_fingerprint((item.result.name, item.output) for item in judged if item.result.tail)
+        )
         if failures[-_SAME:] == [failures[-1]] * _SAME:
             return replace(
                 tried, outcome=Outcome.FAILED, reason=f"the same failure {_SAME} times: {_names(results)}"
@@ -139,12 +139,6 @@ def _minutes(span: timedelta) -> str:
 
 def _names(results: Sequence[GateResult]) -> str:
     return ", ".join(result.name for result in results if result.tail)
-
-
-def _fingerprint(judged: Sequence[Judged]) -> str:
-    """The failures without what differs from one run to the next: numbers and addresses."""
-    told = "\n".join(f"{item.result.name}\n{item.output}" for item in judged if item.result.tail)
-    return hashlib.sha256(re.sub(r"0x[0-9a-fA-F]+|[0-9]+", "0", told).encode()).hexdigest()
 
 
 def _end_of(output: str) -> str:

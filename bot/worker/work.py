@@ -33,7 +33,7 @@ from bot.worker.ledger import open_ledger, snapshot
 from bot.worker.ownfiles import OwnFiles
 from bot.worker.place import Place
 from bot.worker.redact import Redactor
-from bot.worker.rounds import STALL, Bench, Tried, work_in_rounds
+from bot.worker.rounds import Bench, Tried, work_in_rounds
 from bot.worker.settings import clean_repository, clean_workspace, restore_settings
 from bot.worker.watch import watching
 
@@ -55,7 +55,6 @@ def work(
     place: Place,
     cancellation: Cancellation,
     write: Callable[[str], object],
-    stall: timedelta = STALL,
 ) -> Worked:
     """Do the agent's job. Raises UsageError if the configuration is wrong; every other end is a report, saved in `place.out`.
 
@@ -64,7 +63,7 @@ def work(
     began = time.monotonic()
     rmtree(place.out, ignore_errors=True)
     place.out.mkdir(parents=True)
-    job = _Job(github, place, cancellation, write, stall)
+    job = _Job(github, place, cancellation, write)
     try:
         worked = job.run()
     except GitCancelled:
@@ -91,13 +90,11 @@ class _Job:
         place: Place,
         cancellation: Cancellation,
         write: Callable[[str], object],
-        stall: timedelta,
     ) -> None:
         self._github = github
         self._place = place
         self._cancellation = cancellation
         self._write = write
-        self._stall = stall
         self.redactor = Redactor(place.secrets)
 
     def report(self, outcome: Outcome, reason: str, **more: object) -> Report:
@@ -158,7 +155,7 @@ class _Job:
             gates=[gate for gate in gates if set(gate.os) & set(place.unit.runner)],
             corrections=config.corrections,
             timeout=timedelta(minutes=place.unit.timeout_minutes),
-            stall=self._stall or None,
+            stall=config.stall.timeout or None,
             settle=lambda: _settle(ledger, start, before),
         )
         tried = work_in_rounds(bench, self._brief(files), files)

@@ -279,6 +279,17 @@ def test_what_a_unit_is_told():
     assert unit["job_minutes"] > 90
 
 
+@pytest.mark.parametrize(
+    ("line", "minutes"), [("timeout: {code: 30m, gate: 5m}", 30), ("timeout: {gate: 5m}", 60)]
+)
+def test_timeout_by_kind(line, minutes):
+    story = configured(line)
+    story.ready()
+    story.tick()
+
+    assert sent_unit(story)["timeout_minutes"] == minutes
+
+
 def test_an_engines_own_runner():
     story = configured("engines: {command: {args: x, runner: [gpu]}}")
     story.ready()

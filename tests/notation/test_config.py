@@ -12,7 +12,7 @@ from msgspec.structs import fields
 
 from bot.model.config import CONFIG_PATH, Config, EngineConfig
 from bot.model.errors import UsageError
-from bot.model.unit import Gate
+from bot.model.unit import Gate, Kind
 from bot.notation import config as module
 from bot.notation.config import read_config
 
@@ -51,6 +51,13 @@ KEYS = [
     ("gates", (), "gates: {}", {"[{name: t, run: r}]": (Gate("t", "r"),), "[]": (), "null": ()}),
     ("corrections", 5, "corrections: {}", {"0": 0, "20": 20}),
     ("timeout", 60 * M, "timeout: {}", {"1s": S, "350m": 350 * M, "1h30m": 90 * M}),
+    (
+        "timeout_by_kind",
+        {},
+        "timeout: {}",
+        {"{code: 2h, gate: 10m}": {Kind.CODE: 2 * H, Kind.GATE: 10 * M}, "{gate: 1s}": {Kind.GATE: S}},
+    ),
+    ("stall.timeout", 300 * S, "stall: {{timeout: {}}}", {"0": 0 * S, "6h": 6 * H}),
     ("max_parallel", 4, "max_parallel: {}", {"0": 0, "256": 256}),
     (
         "max_parallel_by_label",
@@ -133,6 +140,8 @@ BAD = [
         "timeout: {}",
         ["0", "351m", "60", "'60'", "1.5h", "true", "off", "null", "-1m", "9" * 5000, "1" + "0" * 300 + "m"],
     ),
+    ("timeout: {}", ["{code: 351m}", "{gate: 0}", "{publish: 5m}", "[5m]"]),
+    ("stall: {}", ["300s", "{timeout: 5}", "{timeout: 361m}", "{timeout: null}", "{time: 5m}"]),
     ("max_parallel: {}", ["-1", "257", "4.0", "four", "true", "off", "null", "0x" + "f" * 5000, "9" * 5000]),
     (
         "max_parallel_by_label: {}",
@@ -232,7 +241,7 @@ def test_a_key_has_its_default_and_takes_good_values(attribute, default, written
 def test_every_field_of_the_configuration_is_in_that_table():
     known = {key[0].split(".")[0] for key in KEYS}
     assert known == {field.name for field in fields(Config)} - {"blob"}
-    for section in ("dispatch", "dependencies", "retry", "publish", "trust"):
+    for section in ("dispatch", "dependencies", "retry", "publish", "trust", "stall"):
         named = {key[0].split(".")[1] for key in KEYS if key[0].startswith(f"{section}.")}
         assert named == {field.name for field in fields(getattr(Config(), section))}
 
@@ -318,7 +327,7 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(text, near):
 
 @pytest.mark.parametrize(
     "key",
-    "start model models isolation stall max_parallel_by_status inference brakes budget supervisor supervisor_rules"
+    "start model models isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules"
     " blockers shared_fixes hooks webhook dashboard unit testing".split(),
 )
 def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):

@@ -189,7 +189,6 @@ class Bench:
     def work(
         self,
         *,
-        stall: float = 300,
         cancellation: Cancellation | None = None,
         on: dict[str, Callable[[], object]] | None = None,
         **environ: str,
@@ -205,7 +204,7 @@ class Bench:
                 if words in text:
                     act()
 
-        worked = work(self.github, place, cancellation or Cancellation(), write, timedelta(seconds=stall))
+        worked = work(self.github, place, cancellation or Cancellation(), write)
         self._keep(work_name(self.key), place.out)
         return worked
 

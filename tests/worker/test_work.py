@@ -11,7 +11,7 @@ from bot.model.record import Answer
 from bot.model.report import GateStatus, Outcome, Question
 from bot.worker.artifact import find_bundle
 from bot.worker.cancellation import Cancellation
-from tests.worker.bench import KEY, TOKEN, config_text, git
+from tests.worker.bench import GATE, KEY, TOKEN, config_text, git
 
 
 def test_a_change_becomes_one_commit_of_ours(bench):
@@ -83,7 +83,8 @@ def test_agt_01_time_out_is_the_outcome(bench):
 
 
 def test_a_stall_is_an_outcome_of_its_own(bench):
-    assert bench("hang").work(stall=1).report.outcome is Outcome.STALLED
+    setup = bench(config=config_text("hang", more=f"stall: {{timeout: 1s}}\n{GATE}"))
+    assert setup.work().report.outcome is Outcome.STALLED
 
 
 def test_a_question_blocks(bench):
