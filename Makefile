@@ -24,7 +24,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # This folder's environment is meant, whichever one happens to be active.
 unexport VIRTUAL_ENV
 
-.PHONY: help setup demo test test-unit check format bench oracles oracles-check clean
+.PHONY: help setup demo test test-unit check format bench oracles oracles-check schema clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -73,6 +73,9 @@ oracles: .venv/.ready ## rewrite GitHub's descriptions in tests/data/github from
 oracles-check: .venv/.ready ## say whether tests/data/github still equals what the npm packages say
 	@$(BIN)/python -m scripts.slim_openapi --check
 	$(BIN)/python -m scripts.graphql_schema --check
+
+schema: .venv/.ready ## rewrite docs/cf.schema.json from the readers of the configuration
+	@$(BIN)/python -P -m bot validate --schema >docs/cf.schema.json
 
 clean: ## remove all that was installed or made
 	@rm -rf .venv $(TOOLS) tests/node/node_modules build dist

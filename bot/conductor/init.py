@@ -12,6 +12,7 @@ from bot.model.config import CONFIG_PATH
 from bot.model.errors import UsageError
 
 _WORKFLOWS = ".github/workflows"
+_SCHEMA = "https://raw.githubusercontent.com/cf-conductor/cf-conductor/main/docs/cf.schema.json"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -82,6 +83,7 @@ def install_config(root: Path, agent: str) -> Iterator[str]:
 def config_text(agent: str, setup: tuple[str, ...], gates: tuple[Proposal, ...]) -> str:
     """The file's text. JSON strings are YAML strings, so any command line is written safely."""
     lines = [
+        f"# yaml-language-server: $schema={_SCHEMA}",
         "# What every key means: docs/configuration.md of cf-conductor. `cf validate` checks this file.",
         "version: 1",
     ]

@@ -1,28 +1,38 @@
-"""`cf validate`: what the conductor would say about a configuration file, without asking GitHub."""
+"""`cf validate`: what the conductor would say about a configuration file, without asking GitHub; or the file's JSON Schema."""
 
 import argparse
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from bot.model.config import CONFIG_PATH
 from bot.model.errors import UsageError
-from bot.notation.config import read_config
+from bot.notation.config import config_schema, read_config
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The argument of `cf validate`."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = (
+        "  cf validate --schema >cf.schema.json\n"
         "  cf validate && git commit -m 'Configure cf' .github/cf.yml\n\n"
         "Needs no token and no network. exit code: 0 valid, 2 not, with file, line, key and what would be right"
     )
     parser.add_argument(
         "file", nargs="?", default=CONFIG_PATH, help=f"the file to check (default: {CONFIG_PATH})"
     )
+    parser.add_argument(
+        "--schema",
+        action="store_true",
+        help="print the JSON Schema of the file, which editors complete it by",
+    )
 
 
 def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: ARG001 - every command has this shape
     """0 if the file is valid. Raises UsageError with file, line and mend."""
+    if args.schema:
+        print(json.dumps(config_schema(), indent=1, ensure_ascii=False))
+        return 0
     path = Path(args.file)
     try:
         text = path.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """`.github/cf.yml` read into a `Config`. Every key is known by this table, has a range, and is refused outside it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -21,6 +21,18 @@ from bot.model.config import (
 from bot.model.errors import UsageError
 from bot.model.unit import Gate, Kind, verify_legs
 from bot.notation.duration import DurationError, read_duration
+from bot.notation.readers import (
+    FLAG,
+    TEXT,
+    TEXTS,
+    Reader,
+    choice,
+    default_of,
+    mapped,
+    mapped_freely,
+    reads,
+    some_texts,
+)
 from bot.notation.yamlfile import Value, read_yaml
 
 _JOBS_PER_RUN = 256  # GitHub's limit of jobs in one workflow run
@@ -52,8 +64,6 @@ _PREFIX_LINE = re.compile(
     r"^prefix[ \t]{0,9}:[ \t]{0,9}[\"']?([A-Za-z0-9_-]{1,20})[\"']?[ \t]{0,9}(?:#.*)?$", re.MULTILINE
 )
 
-Reader = Callable[[Value], Any]
-
 
 def read_config(text: str | None, blob: str = "") -> Config:
     """Read the file's text; None (no file) is the defaults. `blob` is its git blob id, kept in the result.
@@ -69,6 +79,15 @@ def read_config(text: str | None, blob: str = "") -> Config:
     config = replace(Config(blob=blob), **fields)
     _check_whole(config, document)
     return config
+
+
+def config_schema() -> dict[str, Any]:
+    """The file's JSON Schema, made from the readers. Only they can say the ranges of durations and that a name stands once."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"cf-conductor: {CONFIG_PATH}",
+        **mapped(_TOP),
+    }
 
 
 def guess_prefix(text: str) -> str:
@@ -96,7 +115,10 @@ def _duration(low: timedelta, high: timedelta) -> Reader:
             value.fail(f"must be a duration like 30s, 10m or 2h, from {_short(low)} to {_short(high)}")
         return found
 
-    return read
+    words = f"a duration like 30s, 10m or 2h, from {_short(low)} to {_short(high)}"
+    written: dict[str, Any] = {"type": "string", "pattern": _DURATION}
+    taken = written if low else {"anyOf": [written, {"const": 0}]}
+    return Reader(read, {"description": words, **taken})
 
 
 def _short(span: timedelta) -> str:
@@ -105,18 +127,31 @@ def _short(span: timedelta) -> str:
 
 
 def _integer(low: int, high: int) -> Reader:
-    return lambda value: value.integer(low, high)
+    return Reader(
+        lambda value: value.integer(low, high), {"type": "integer", "minimum": low, "maximum": high}
+    )
 
 
 def _section(kind: type[Any], table: Mapping[str, Reader]) -> Reader:
     def read(value: Value) -> Any:
         return kind(**{key: table[key](child) for key, child in _entries(value, table)})
 
-    return read
+    return Reader(read, mapped(_with_defaults(table, kind)))
+
+
+def _with_defaults(
+    table: Mapping[str, Reader], kind: type[Any], names: Mapping[str, str] | None = None
+) -> dict[str, Reader]:
+    """The readers, each with the default of the field of `kind` that it fills (by `names`, where it is called otherwise)."""
+    return {
+        key: replace(read, default=default_of(kind, names[key] if names else key))
+        for key, read in table.items()
+    }
 
 
 def _as(name: str, read: Reader) -> Reader:
-    return lambda value: {name: read(value)}
+    """A key that fills this field of the configuration."""
+    return Reader(lambda value: {name: read(value)}, read.schema, default_of(Config, name))
 
 
 def _renamed(table: Mapping[str, tuple[str, Reader]]) -> Reader:
@@ -126,13 +161,17 @@ def _renamed(table: Mapping[str, tuple[str, Reader]]) -> Reader:
     def read(value: Value) -> dict[str, Any]:
         return {table[key][0]: readers[key](child) for key, child in _entries(value, readers)}
 
-    return read
+    named = {key: name for key, (name, _) in table.items()}
+    return Reader(read, mapped(_with_defaults(readers, Config, named)))
 
 
+# At least one part, in this order; blanks around it are ignored.
+_DURATION = "^\\s*(?=[0-9])(0|([0-9]{1,9}[dD])?([0-9]{1,9}[hH])?([0-9]{1,9}[mM])?([0-9]{1,9}[sS])?)\\s*$"
 _SECOND, _HOUR = timedelta(seconds=1), timedelta(hours=1)
 _ZERO = timedelta(0)
 
 
+@reads({"type": "string", "pattern": "^[^\\W_][\\w .-]{0,49}$"})
 def _name(value: Value) -> str:
     """A gate's name: it becomes part of job and file names, so it stays plain."""
     text = value.text()
@@ -141,7 +180,7 @@ def _name(value: Value) -> str:
     return text
 
 
-def _gate(value: Value) -> Gate:
+def _read_gate(value: Value) -> Gate:
     fields = {key: _GATE[key](child) for key, child in _entries(value, _GATE)}
     for key in ("name", "run"):
         if key not in fields:
@@ -151,15 +190,17 @@ def _gate(value: Value) -> Gate:
 
 _GATE: Mapping[str, Reader] = {
     "name": _name,
-    "run": Value.text,
+    "run": TEXT,
     "timeout": _duration(_SECOND, 6 * _HOUR),
-    "os": lambda value: value.texts() or value.fail("must name at least one system"),
-    "own_job": Value.flag,
+    "os": some_texts,
+    "own_job": FLAG,
 }
+_GATE_SCHEMA = mapped(_with_defaults(_GATE, Gate), required=("name", "run"))
 
 
+@reads({"type": ["array", "null"], "items": _GATE_SCHEMA})
 def _gates(value: Value) -> tuple[Gate, ...]:
-    gates = value.each(_gate)
+    gates = value.each(_read_gate)
     names = [gate.name for gate in gates]
     for name in names:
         if names.count(name) > 1:
@@ -167,6 +208,7 @@ def _gates(value: Value) -> tuple[Gate, ...]:
     return gates
 
 
+@reads({"enum": ["command"]})
 def _engine(value: Value) -> str:
     name = value.text()
     if name in _RENAMED_ENGINES:
@@ -176,6 +218,9 @@ def _engine(value: Value) -> str:
     return value.choice("command")
 
 
+@reads(
+    mapped_freely(TEXT.schema, {"pattern": "^(?!CF_|GITHUB_|ACTIONS_|RUNNER_)(?=_*[^\\W_])[^\\W\\d]\\w*$"})
+)
 def _environment(value: Value) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, child in value.items():
@@ -193,14 +238,16 @@ def _environment(value: Value) -> dict[str, str]:
 
 _ENGINE_CONFIG = _section(
     EngineConfig,
-    {"args": Value.text, "env": _environment, "runner": Value.texts, "model": Value.text},
+    {"args": TEXT, "env": _environment, "runner": TEXTS, "model": TEXT},
 )
 
 
+@reads(mapped({"command": _ENGINE_CONFIG}))
 def _engines(value: Value) -> dict[str, EngineConfig]:
     return {name: _ENGINE_CONFIG(child) for name, child in _entries(value, {"command": _ENGINE_CONFIG})}
 
 
+@reads({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,20}$"})
 def _prefix(value: Value) -> str:
     text = value.text()
     if len(text) > 20 or not all(char.isascii() and (char.isalnum() or char in "-_") for char in text):
@@ -208,14 +255,20 @@ def _prefix(value: Value) -> str:
     return text
 
 
+@reads(mapped_freely(_integer(0, 256).schema))
 def _counts(value: Value) -> dict[str, int]:
     return {key: child.integer(0, 256) for key, child in value.items()}
 
 
+_ACCOUNT = _integer(1, 2**53)
+
+
+@reads({"type": ["array", "null"], "items": _ACCOUNT.schema})
 def _account_ids(value: Value) -> tuple[int, ...]:
-    return value.each(lambda entry: entry.integer(1, 2**53))
+    return value.each(_ACCOUNT)
 
 
+@reads({"const": "closed"})
 def _closed_only(value: Value) -> str:
     if value.raw == "done":
         value.fail("must be closed until stacked branches exist")
@@ -226,21 +279,29 @@ def _closed_only(value: Value) -> str:
 _WALL = _duration(_SECOND, timedelta(minutes=350))
 
 
+_WALL_BY_KIND = {kind.value: _WALL for kind in (Kind.CODE, Kind.GATE)}
+
+
+@reads({"anyOf": [_WALL.schema, {**mapped(_WALL_BY_KIND), "type": "object"}]})
 def _timeout(value: Value) -> dict[str, Any]:
     """One duration for every kind of unit, or a mapping of kinds."""
     if not isinstance(value.raw, dict):
         return {"timeout": _WALL(value)}
-    known = {kind.value: _WALL for kind in (Kind.CODE, Kind.GATE)}
-    return {"timeout_by_kind": {Kind(key): _WALL(child) for key, child in value.items(known)}}
+    return {"timeout_by_kind": {Kind(key): _WALL(child) for key, child in value.items(_WALL_BY_KIND)}}
+
+
+@reads({"type": "integer", "const": 1})
+def _version(value: Value) -> dict[str, Any]:
+    return {} if type(value.raw) is int and value.raw == 1 else value.fail("must be 1")
 
 
 _TOP: Mapping[str, Reader] = {
-    "version": lambda value: {} if type(value.raw) is int and value.raw == 1 else value.fail("must be 1"),
+    "version": _version,
     "prefix": _as("prefix", _prefix),
     "engine": _as("engine", _engine),
     "engines": _as("engines", _engines),
-    "runner": _as("runner", lambda value: value.texts() or value.fail("must name at least one label")),
-    "setup": _as("setup", Value.texts),
+    "runner": _as("runner", some_texts),
+    "setup": _as("setup", TEXTS),
     "gates": _as("gates", _gates),
     "corrections": _as("corrections", _integer(0, 20)),
     "timeout": _timeout,
@@ -258,16 +319,16 @@ _TOP: Mapping[str, Reader] = {
             },
         ),
     ),
-    "order": _as("order", lambda value: value.choice("critical-path", "score")),
+    "order": _as("order", choice("critical-path", "score")),
     "priority": _renamed(
-        {"labels": ("priority_prefix", Value.text), "default": ("priority_default", _integer(0, 9))}
+        {"labels": ("priority_prefix", TEXT), "default": ("priority_default", _integer(0, 9))}
     ),
-    "category": _renamed({"prefix": ("category_prefix", Value.text)}),
+    "category": _renamed({"prefix": ("category_prefix", TEXT)}),
     "dependencies": _as(
         "dependencies",
         _section(
             Dependencies,
-            {"keywords": Value.texts, "native": Value.flag, "satisfied_by": _closed_only},
+            {"keywords": TEXTS, "native": FLAG, "satisfied_by": _closed_only},
         ),
     ),
     "retry": _as(
@@ -282,12 +343,12 @@ _TOP: Mapping[str, Reader] = {
             },
         ),
     ),
-    "merge": _as("merge", lambda value: value.choice("manual", "auto")),
+    "merge": _as("merge", choice("manual", "auto")),
     "publish": _as(
         "publish",
         _section(
             Publish,
-            {"max_files": _integer(1, 3000), "max_bytes": _integer(1, 100_000_000), "protected": Value.texts},
+            {"max_files": _integer(1, 3000), "max_bytes": _integer(1, 100_000_000), "protected": TEXTS},
         ),
     ),
     "reconcile": _renamed(
@@ -302,9 +363,9 @@ _TOP: Mapping[str, Reader] = {
         _section(
             Trust,
             {
-                "permission": lambda value: value.choice("triage", "write", "maintain", "admin"),
-                "ignore": Value.texts,
-                "apps": Value.texts,
+                "permission": choice("triage", "write", "maintain", "admin"),
+                "ignore": TEXTS,
+                "apps": TEXTS,
             },
         ),
     ),
