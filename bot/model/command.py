@@ -1,6 +1,11 @@
-"""Commands that people write in comments: `/cf run`, `/cf stop`, and so on, as values."""
+"""Commands that people write in comments, `/cf run`, `/cf stop` and so on: the one table of them, and one as it was read."""
 
-from msgspec import Struct
+from collections.abc import Mapping
+from enum import StrEnum
+
+from msgspec import Struct, field
+
+from bot.model.status import Status
 
 
 class Command(Struct, frozen=True):
@@ -25,3 +30,146 @@ class Command(Struct, frozen=True):
     def value(self, option: str) -> str:
         """The value of an option; empty if it was not given."""
         return next((value for name, value in self.options if name == option), "")
+
+
+class Place(StrEnum):
+    """The kinds of issue that a command may stand on."""
+
+    TASK = "task"
+    BATCH = "batch"
+    SPEC = "specification"
+    DASHBOARD = "dashboard"
+
+
+class Row(Struct, frozen=True):
+    """One command at one place.
+
+    `options` are names with what stands for their value, a flag with nothing. `words` stands for what may follow the name: empty
+    if nothing may. `states` are those of the task that it works from (None among them: an issue that is no task yet), empty
+    where they do not matter. `refusals` are the words for some of the other states, each the end of "Not done: ...".
+    """
+
+    name: str
+    place: Place
+    effect: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    words: str = ""
+    states: tuple[Status | None, ...] = ()
+    refusals: Mapping[Status | None, str] = field(default_factory=dict)
+
+    def usage(self, prefix: str) -> str:
+        """How it is written: `/cf run [--engine NAME]`."""
+        options = (f"[--{name} {value}]" if value else f"[--{name}]" for name, value in self.options.items())
+        return " ".join(filter(None, [f"/{prefix} {self.name}", *options, self.words]))
+
+
+_S = Status
+_FORCE = {"force": ""}
+_RUN = {"engine": "NAME", "model": "NAME", "timeout": "30m", "dry-run": ""}
+_MERGED = "this task is merged; reopen the issue to do more"
+_DONE = "its work is done and waits for review; `{prefix} retry` continues it"
+
+COMMANDS: tuple[Row, ...] = (
+    Row(
+        "run",
+        Place.TASK,
+        "approve the text as it stands and start as soon as needs and limits allow",
+        _RUN,
+        states=(None, _S.BACKLOG, _S.READY, _S.FAILED, _S.BLOCKED),
+        refusals={_S.IN_PROGRESS: "already running as {key}", _S.DONE: _DONE, _S.MERGED: _MERGED},
+    ),
+    Row("run", Place.BATCH, "start a batch that was ordered with dry_run"),
+    Row(
+        "stop",
+        Place.TASK,
+        "cancel the run and put the task into the backlog; work and answers are kept",
+        _FORCE,
+        "whatever follows",
+    ),
+    Row(
+        "stop",
+        Place.BATCH,
+        "start no more members; with --force cancel their runs",
+        _FORCE,
+        "whatever follows",
+    ),
+    Row(
+        "stop",
+        Place.DASHBOARD,
+        "with --all cancel every run and put their tasks into the backlog",
+        {"all": "", "force": ""},
+        "whatever follows",
+    ),
+    Row(
+        "retry",
+        Place.TASK,
+        "put the task back to ready with its strikes cleared",
+        states=(_S.FAILED, _S.BLOCKED, _S.DONE, _S.BACKLOG),
+        refusals={
+            None: "this issue is not a task yet; `{prefix} run` makes it one",
+            _S.READY: "it is ready already, and starts as soon as it may",
+            _S.IN_PROGRESS: "already running as {key}",
+            _S.MERGED: _MERGED,
+        },
+    ),
+    Row(
+        "publish",
+        Place.TASK,
+        "publish held work in spite of what its notice lists",
+        states=(_S.BLOCKED,),
+        refusals={_S.IN_PROGRESS: "already running as {key}", _S.MERGED: _MERGED},
+    ),
+    Row("answer", Place.TASK, "answer its question, or tell the next attempt something", words="TEXT"),
+    Row(
+        "approve",
+        Place.TASK,
+        "approve the text as it stands: the task becomes ready",
+        states=(None, _S.BACKLOG),
+        refusals={
+            _S.READY: "it is ready already",
+            _S.IN_PROGRESS: "already running as {key}",
+            _S.DONE: _DONE,
+            _S.MERGED: _MERGED,
+        },
+    ),
+    Row(
+        "approve",
+        Place.DASHBOARD,
+        "approve every task in the backlog, but the numbers after `except`; label: and milestone: narrow it",
+        words="[label:NAME] [milestone:NAME] [except 3 4 ...]",
+    ),
+    Row("deps", Place.TASK, "propose which tasks need which, in one comment"),
+    Row("deps", Place.DASHBOARD, "propose which tasks need which, in one comment"),
+    Row("apply", Place.TASK, "take over the needs that were proposed"),
+    Row("apply", Place.DASHBOARD, "take over the needs that were proposed"),
+    Row("plan", Place.SPEC, "turn a specification into tasks"),
+    Row("resume", Place.BATCH, "take up an ended batch; with --force its done members too", _FORCE),
+    Row("status", Place.TASK, "say where the task stands and why"),
+    Row("status", Place.BATCH, "say where the batch stands"),
+    Row("status", Place.DASHBOARD, "say whether anything can start, and what runs"),
+    Row("help", Place.TASK, "list the commands for a task"),
+    Row("help", Place.BATCH, "list the commands for a batch"),
+    Row("help", Place.SPEC, "list the commands for a specification"),
+    Row("help", Place.DASHBOARD, "list the commands for the dashboard"),
+)
+"""Every command. Parser, `help`, documentation and tests come from it."""
+
+NAMES = tuple(dict.fromkeys(row.name for row in COMMANDS))
+
+STARTING = frozenset({"run", "retry", "publish", "approve", "deps", "apply", "plan", "resume"})
+"""Commands that can cost something: never carried out from an edited comment, nor with words that are not understood."""
+
+
+def row_of(name: str, place: Place) -> Row | None:
+    """The table's row for a command at this place."""
+    return next((row for row in COMMANDS if row.name == name and row.place is place), None)
+
+
+def options_of(name: str) -> Mapping[str, str]:
+    """All options that a command has anywhere."""
+    return {option: value for row in COMMANDS if row.name == name for option, value in row.options.items()}
+
+
+def words_of(name: str) -> str:
+    """What may follow a command's name at some place; empty if nothing may at any."""
+    return next((row.words for row in COMMANDS if row.name == name and row.words), "")

@@ -1,19 +1,19 @@
 """What a reply to a question says."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
 
 from msgspec import Struct
 
-from bot.notation.text import CODE, STRUCK, read_lines
+from bot.notation.commands import is_order, read_commands
+from bot.notation.said import said_in
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LETTER = re.compile(r"([A-Za-z])(?:[.):](?=\s|\Z)|\Z)", re.ASCII)
 _ADDRESSED = re.compile(r"[*_~]*@[A-Za-z0-9]")
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _MARKS = "*_~"  # emphasis around a word is not part of it
-_ORDER = re.compile(r"/cf(?:\s+(answer)(?:\s+(.*))?)?(?=\s|\Z)", re.IGNORECASE | re.DOTALL)
 
 
 class NotAnAnswer(Enum):
@@ -31,31 +31,19 @@ class Reply(Struct, frozen=True):
     text: str
 
 
-class _Said(Struct, frozen=True):
-    """One line of a reply: as written, and without the marks of a list or heading. In code nothing is an order."""
-
-    words: str
-    plain: str
-    in_code: bool = False
-
-    @property
-    def order(self) -> "re.Match[str] | None":
-        return None if self.in_code else _ORDER.match(self.plain)
-
-
-def read_answer(body: str, options: Sequence[str]) -> Reply | NotAnAnswer:
+def read_answer(body: str, options: Sequence[str], prefix: str = "cf") -> Reply | NotAnAnswer:
     """Read one comment. Quotes, hidden and struck-out text and lines that are orders (`/cf stop`) do not count; code does.
 
     Without options the whole statement is the answer. With options, a first line that is an option's letter (alone, or
     followed by `.`, `)` or `:`) or its text. What follows `/cf answer` is the answer in any case.
     """
-    lines = list(_stated(body))
-    ordered = [match for line in lines if (match := line.order)]
-    given = [match[2].strip() for match in ordered if match[2] and match[2].strip()]
+    given = [
+        command.text for command in read_commands(body, prefix) if command.name == "answer" and command.text
+    ]
     if given:
-        chosen = _choice(given[-1], options)
+        chosen = _choice(given[-1].split("\n", 1)[0], options)
         return chosen if isinstance(chosen, Reply) else Reply("\n".join(given))
-    lines = [line for line in lines if not line.order]
+    lines = [line for line in said_in(body) if line.in_code or not is_order(line.plain, prefix)]
     if not lines:
         return NotAnAnswer.EMPTY
     if _ADDRESSED.match(lines[0].plain):
@@ -65,22 +53,6 @@ def read_answer(body: str, options: Sequence[str]) -> Reply | NotAnAnswer:
     if not options:
         return Reply("\n".join(line.words for line in lines))
     return _choice(lines[0].plain, options)
-
-
-def _stated(body: str) -> Iterator[_Said]:
-    """The lines that the author says, code among them: a quoted line begins with `>`, a struck-out one is taken back."""
-    # Its patterns take long to compile, and few ticks read an answer.
-    from bot.notation.sanitise import sanitise
-
-    for line in read_lines(sanitise(body)):
-        raw = line.raw.strip()
-        if line.live and STRUCK in line.text:
-            kept = line.text.replace(STRUCK, "").replace(CODE, "").strip()
-            yield _Said(kept, kept)
-        elif line.live:
-            yield _Said(raw, raw if CODE in line.text else line.text)
-        elif raw and not raw.startswith((">", "~", "<del", "<s>")):
-            yield _Said(raw, raw, in_code=True)
 
 
 def _choice(line: str, options: Sequence[str]) -> Reply | NotAnAnswer:

@@ -20,7 +20,10 @@ def take_answers(item: Item, board: Board) -> Decision | None:
     replies, wants = _authorised_replies(item, board, blocker)
     if wants:
         return board.hold(item, "who replied is being looked up", wants=wants)
-    read = [(comment, read_answer(comment.body, blocker.question.options)) for comment in replies]
+    read = [
+        (comment, read_answer(comment.body, blocker.question.options, board.config.prefix))
+        for comment in replies
+    ]
     answers = [(comment, verdict) for comment, verdict in read if isinstance(verdict, Reply)]
     seen = replace(item.record, acted=(*item.record.acted, *(comment.id for comment in replies)))
     eyes = tuple(comment.node_id for comment in replies)
