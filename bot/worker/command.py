@@ -86,11 +86,14 @@ def run_work(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
         from bot.github.client import connect
         from bot.worker.place import read_place
         from bot.worker.process import adopt_orphans
+        from bot.worker.seal import guarding_commands, take_secrets
         from bot.worker.work import GOOD, work
 
         adopt_orphans()
+        environ = take_secrets(environ)
         place = read_place(environ)
-        worked = work(connect(environ), place, cancellation, _show)
+        with guarding_commands(environ):
+            worked = work(connect(environ), place, cancellation, _show)
         _output(environ, "verify", "true" if worked.verify else "false")
         report = worked.report
         _say(f"{report.key}: {report.outcome}" + (f": {report.reason}" if report.reason else ""))
@@ -103,11 +106,14 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
         from bot.github.client import connect
         from bot.worker.place import read_leg, read_place
         from bot.worker.process import adopt_orphans
+        from bot.worker.seal import guarding_commands, take_secrets
         from bot.worker.verify import verify
 
         adopt_orphans()
+        environ = take_secrets(environ)
         place = read_place(environ)
-        result = verify(connect(environ), place, read_leg(environ), cancellation, _show)
+        with guarding_commands(environ):
+            result = verify(connect(environ), place, read_leg(environ), cancellation, _show)
         for gate in result.gates:
             _say(f"{gate.name}: {gate.status} ({gate.seconds:.1f} s)")
         return 0 if result.passed else 1

@@ -26,7 +26,8 @@ if "bot" not in sys.argv:
 command, out = sys.argv[4], pathlib.Path(os.environ.get("CF_OUT", "nowhere"))
 seen = {{name: value for name, value in os.environ.items() if name in {noted!r} or name.startswith("CF_BATCH")}}
 files = sorted(path.relative_to(out.parent).as_posix() for path in out.parent.glob("cf-*/**/*") if path.is_file())
-note = dict(command=command, argv=sys.argv[1:], env=seen, token=os.environ["GITHUB_TOKEN"], files=files, here=sorted(os.listdir()))
+token = os.environ.get("GITHUB_TOKEN") or os.fdopen(int(os.environ["CF_TOKEN_FD"])).read()
+note = dict(command=command, argv=sys.argv[1:], env=seen, token=token, files=files, here=sorted(os.listdir()))
 with open({notes!r}, "a") as notes:
     notes.write(json.dumps(note) + "\\n")
 unit = json.loads(os.environ.get("CF_UNIT", "{{}}"))

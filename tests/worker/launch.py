@@ -1,6 +1,5 @@
-"""`cf work` as a process of its own, with the make-believe GitHub in place of the client: `launch.py FOLDER` sets up and works."""
+"""`cf work` as a process of its own, with the make-believe GitHub in place of the client: `launch.py FOLDER MODE...`."""
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -10,10 +9,12 @@ from bot.cli import main
 from tests.worker.bench import Bench, config_text
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    bench = Bench(folder, config=config_text("edit", "fork", "stubborn"))
-    environ = bench.environ()
-    (folder / "environ.json").write_text(json.dumps(environ), encoding="utf-8")
+    token = os.environ.get("GITHUB_TOKEN", "none-at-all")
+    bench = Bench(
+        Path(sys.argv[1]),
+        config=config_text(*sys.argv[2:]).replace("}}\n", f", env: {{NEEDLE: {token[::-1]}}}}}}}\n", 1),
+    )
+    environ = bench.environ(GITHUB_TOKEN=token)
     bot.github.client.connect = lambda environ: bench.github  # type: ignore[assignment,return-value]
     os.environ.clear()
     os.environ.update(environ)

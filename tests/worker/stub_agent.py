@@ -111,6 +111,36 @@ def look() -> None:
     )
 
 
+def spy() -> None:
+    """Look for the token wherever this user can: every process, the files around, the settings of git."""
+    needle = os.environ["NEEDLE"][::-1].encode()
+    me = str(os.getpid())
+    places = [file for kind in ("environ", "cmdline") for file in Path("/proc").glob(f"[0-9]*/{kind}")]
+    parent = os.getppid()
+    while parent > 1:
+        places += [file for file in Path(f"/proc/{parent}/fd").iterdir() if os.path.isfile(file)]  # noqa: PTH113 - Path.is_file raises where it may not look
+        parent = int(Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()[1])
+    places += [file for file in Path("..").resolve().rglob("*") if file.is_file()]
+    places += [Path.home() / name for name in (".gitconfig", ".git-credentials", ".netrc")]
+    seen = {}
+    for place in places:
+        try:
+            seen[place] = place.read_bytes()
+        except OSError:
+            continue
+    settings = subprocess.run(["git", "config", "--list", "--show-origin"], capture_output=True, check=False)
+    seen[Path("git config")] = settings.stdout
+    basic = __import__("base64").b64encode(b"x-access-token:" + needle)
+    found = [str(place) for place, data in seen.items() if needle in data or basic in data]
+    works = any(me in str(place) and needle[::-1] in data for place, data in seen.items())
+    print(
+        "spied",
+        *(found or ["nothing;"]),
+        "the searcher itself works" if works else "and is blind",
+        flush=True,
+    )
+
+
 def hang() -> None:
     print("hanging", flush=True)
     time.sleep(600)

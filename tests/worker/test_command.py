@@ -26,7 +26,7 @@ def test_a_cancelled_job_ends_in_time_with_its_report(tmp_path, number):
     """What Actions does: one signal to the step's own process; all children gone and the report there before 7.5 s are over."""
     marker = f"CF_WORKSPACE={tmp_path}/"
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "tests.worker.launch", str(tmp_path)],
+        [sys.executable, "-P", "-m", "tests.worker.launch", str(tmp_path), "edit", "fork", "stubborn"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -55,7 +55,7 @@ def test_a_cancelled_job_ends_in_time_with_its_report(tmp_path, number):
     assert report.outcome is Outcome.CANCELLED
     assert find_bundle(out, "cf-1-1") is not None
     assert (out.parent / "output").read_text() == "verify=false\n"
-    assert len(agents) >= 2
+    assert agents
     assert survivors(marker) == []
 
 
@@ -84,10 +84,12 @@ def test_wake_dispatches_the_conductor_on_the_default_branch(bench, monkeypatch,
 def test_verify_and_publish_by_their_commands(bench, monkeypatch, capsys):
     import bot.github.client
     import bot.worker.process
+    import bot.worker.seal
 
     setup = bench("edit")
     monkeypatch.setattr(bot.github.client, "connect", lambda environ: setup.github)
     monkeypatch.setattr(bot.worker.process, "adopt_orphans", lambda: True)
+    monkeypatch.setattr(bot.worker.seal, "take_secrets", dict)
     agent = setup.environ()
     assert command.run_work(Namespace(), agent) == 0
     assert Path(agent["GITHUB_OUTPUT"]).read_text() == "verify=true\n"

@@ -13,8 +13,15 @@ while [ "$#" -gt 0 ]; do
 done
 # act hands every job the one token of the run; here each job gets its own, with no more than its `permissions:` grant.
 tokens="${CF_SANDBOX_TOKENS:-/nonexistent}"
+pipe="${CF_TOKEN_FD:-}"
+[ -z "$pipe" ] || GITHUB_TOKEN="$(cat <&"$pipe")"
 if [ -s "$tokens/$GITHUB_JOB" ] && [ "${GITHUB_TOKEN:-}" = "$(< "$tokens/.run")" ]; then
   GITHUB_TOKEN="$(< "$tokens/$GITHUB_JOB")"
+fi
+if [ -n "$pipe" ]; then
+  exec 9< <(printf '%s' "${GITHUB_TOKEN:-}")
+  unset GITHUB_TOKEN
+elif [ -n "${GITHUB_TOKEN:-}" ]; then
   export GITHUB_TOKEN
 fi
 # For a job that was cancelled act says `failure`, where GitHub says `cancelled`.
