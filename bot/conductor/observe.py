@@ -6,9 +6,11 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.conductor.advice import Advise, Advisor, no_advice
 from bot.conductor.lost import CLOCKS, with_lost_records
 from bot.github.archives import read_member
 from bot.github.port import Reader
+from bot.model.advice import Brief, Proposal
 from bot.model.batch import Batch
 from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.errors import NotFound, TryLater, UsageError, WorkflowMissing
@@ -17,7 +19,7 @@ from bot.model.record import Record
 from bot.model.ref import Ref
 from bot.model.report import Report
 from bot.model.run import Artifact, Run
-from bot.model.snapshot import JobsOf, Lookup, NeedOf, Permission, ReportIn, Snapshot
+from bot.model.snapshot import Classify, InferNeeds, JobsOf, Lookup, NeedOf, Permission, ReportIn, Snapshot
 from bot.model.task import Task
 from bot.model.view import View
 from bot.notation.batches import read_batch
@@ -35,6 +37,7 @@ DEFAULT_PREFIX = "cf"
 _RUNS_WINDOW = timedelta(hours=6)  # older live runs are read one by one, by their recorded id
 _DONE_WINDOW = timedelta(days=1)  # closed tasks labelled done; the index of records finds older ones
 _FIRST_WINDOW = timedelta(days=1)  # a first tick may have died before it made the dashboard
+_BRIEF = 1_000  # characters of a description that a model reads to infer needs
 _REPORT_MOST = 2_000_000  # bytes of an unpacked report; a report is a few kilobytes
 
 
@@ -97,12 +100,17 @@ def observe(github: Reader, now: datetime) -> Observation:
     )
 
 
-def look_up(github: Reader, snapshot: Snapshot, wants: Iterable[Lookup]) -> Snapshot:
-    """The snapshot with what a plan still wanted to know."""
+def look_up(
+    github: Reader, snapshot: Snapshot, wants: Iterable[Lookup], advise: Advise = no_advice
+) -> Snapshot:
+    """The snapshot with what a plan still wanted to know; `advise` is called only if a model is to be asked."""
     wanted = sorted(wants, key=repr)
     refs = [want.ref for want in wanted if isinstance(want, NeedOf)]
     permissions = dict(snapshot.permissions)
     jobs, reports = dict(snapshot.jobs), dict(snapshot.reports)
+    verdicts, proposals = dict(snapshot.verdicts), dict(snapshot.proposals)
+    asked = any(isinstance(want, Classify | InferNeeds) for want in wanted)
+    advisor = advise(snapshot.config) if asked else None
     too_large = {artifact.id for artifact in snapshot.artifacts if artifact.size > _REPORT_MOST}
     for want in wanted:
         match want:
@@ -112,10 +120,31 @@ def look_up(github: Reader, snapshot: Snapshot, wants: Iterable[Lookup]) -> Snap
                 jobs[run] = github.jobs(run)
             case ReportIn(artifact):
                 reports[artifact] = read_artifact(github, artifact) if artifact not in too_large else None
-            case NeedOf():
-                pass
+            case Classify(question) if advisor is not None:
+                verdicts[question] = advisor.classify(question)
+            case InferNeeds(numbers) if advisor is not None:
+                proposals[numbers] = _proposal(advisor, snapshot, numbers)
+            case _:
+                pass  # needs are read together, below
     needs: Mapping[Ref, NeedState] = {**snapshot.needs, **(github.needs(refs) if refs else {})}
-    return replace(snapshot, permissions=permissions, jobs=jobs, reports=reports, needs=needs)
+    return replace(
+        snapshot,
+        permissions=permissions,
+        jobs=jobs,
+        reports=reports,
+        needs=needs,
+        verdicts=verdicts,
+        proposals=proposals,
+    )
+
+
+def _proposal(advisor: Advisor, snapshot: Snapshot, numbers: Sequence[int]) -> Proposal:
+    from bot.notation.sanitise import sanitise  # its patterns take long to compile
+
+    issues = [snapshot.tasks[number].issue for number in numbers if number in snapshot.tasks]
+    return advisor.infer(
+        [Brief(issue.number, issue.title[:200], sanitise(issue.body)[:_BRIEF]) for issue in issues]
+    )
 
 
 def read_artifact(github: Reader, artifact_id: int) -> Report | None:

@@ -6,14 +6,20 @@ import secrets
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from bot.conductor.advice import Advise, Advisor
 from bot.conductor.linger import Lingering
 from bot.conductor.summary import headline, markdown, outputs, remarks
 from bot.conductor.tick import Tick, tick
 from bot.github.port import GitHub
-from bot.model.config import CONDUCTOR_WORKFLOW
+from bot.model.config import CONDUCTOR_WORKFLOW, Config
 from bot.model.errors import BotError
+
+if TYPE_CHECKING:
+    from bot.models.client import Budget
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +34,9 @@ def conduct(environ: Mapping[str, str], *, dry_run: bool, linger: bool) -> int:
     clock = _SystemClock()
     if dry_run:
         return _rehearse(github, clock, environ)
+    advise = _advise(environ)
     lingering = Lingering(
-        tick=lambda: _told_tick(github, clock, environ),
+        tick=lambda: _told_tick(github, clock, environ, advise),
         superseded=lambda: _superseded(github, clock, environ),
         clock=clock,
     )
@@ -71,8 +78,25 @@ def _plain(text: str) -> str:
     return text.replace("::", ": :").replace("##[", "## [")
 
 
-def _told_tick(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str]) -> Tick:
-    last = tick(github, clock.now)
+def _advise(environ: Mapping[str, str]) -> Advise:
+    """One budget for all ticks of this run. The room is entered only when a model is to be asked."""
+
+    @cache
+    def budget() -> "Budget":
+        from bot.models.client import Budget
+
+        return Budget()
+
+    def advise(config: Config) -> Advisor:
+        from bot.models.advisor import advisor_for
+
+        return advisor_for(config, environ, budget())
+
+    return advise
+
+
+def _told_tick(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str], advise: Advise) -> Tick:
+    last = tick(github, clock.now, advise)
     _tell(last, environ)
     return last
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.conductor.act import Effects, act
+from bot.conductor.advice import Advise, no_advice
 from bot.conductor.observe import Observation, look_up, observe
 from bot.github.port import GitHub
 from bot.model.decision import Decision, Plan, Verb
@@ -17,7 +18,9 @@ from bot.plan import plan
 
 log = logging.getLogger(__name__)
 
-_LOOK_UPS = 6  # rounds; permission -> jobs -> report -> permission are the longest chain of questions
+_LOOK_UPS = (
+    6  # rounds; permission -> jobs -> report -> permission -> model are the longest chain of questions
+)
 
 
 class Tick(Struct, frozen=True):
@@ -42,24 +45,27 @@ class Tick(Struct, frozen=True):
         return became_ready and not waits and decision.task not in self.effects.skipped
 
 
-def tick(github: GitHub, clock: Callable[[], datetime]) -> Tick:
-    """Run one tick. Raises TryLater when GitHub is limited or down (state stays intact) and CannotGoOn when a person must act."""
+def tick(github: GitHub, clock: Callable[[], datetime], advise: Advise = no_advice) -> Tick:
+    """Run one tick; `advise` makes whoever answers what a model is asked.
+
+    Raises TryLater when GitHub is limited or down (state stays intact) and CannotGoOn when a person must act.
+    """
     seen = observe(github, clock())
     _check_repository(seen)
-    seen, decided = decide(github, seen)
+    seen, decided = decide(github, seen, advise)
     effects = act(github, decided, seen)
     for number, why in effects.skipped.items():
         log.warning("left to the next tick", extra={"task": number, "why": why})
     return Tick(seen, decided, effects)
 
 
-def decide(github: GitHub, seen: Observation) -> tuple[Observation, Plan]:
+def decide(github: GitHub, seen: Observation, advise: Advise = no_advice) -> tuple[Observation, Plan]:
     """Plan, look up what the plan wants to know, and plan again, until it wants nothing."""
     decided = plan(seen.snapshot)
     for _ in range(_LOOK_UPS):
         if not decided.wants:
             return seen, decided
-        snapshot = look_up(github, seen.snapshot, decided.wants)
+        snapshot = look_up(github, seen.snapshot, decided.wants, advise)
         seen = replace(seen, snapshot=snapshot)
         decided = plan(snapshot)
     raise BotError(

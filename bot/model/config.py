@@ -57,6 +57,13 @@ class Trust(Struct, frozen=True):
     apps: tuple[str, ...] = ()
 
 
+class Models(Struct, frozen=True):
+    """The models that the conductor itself asks, each as `model` or `provider/model`; None: none is asked."""
+
+    supervisor: str | None = None
+    planning: str | None = None
+
+
 class Config(Struct, frozen=True):
     """Every key has an effect; the defaults are those of an empty file."""
 
@@ -87,6 +94,7 @@ class Config(Struct, frozen=True):
     linger: timedelta = timedelta(minutes=6)
     trust: Trust = Trust()
     also: tuple[int, ...] = ()
+    models: Models = Models()
     blob: str = ""
 
     def label(self, name: str) -> str:

@@ -5,11 +5,12 @@ from datetime import datetime
 
 from msgspec import Struct, field
 
+from bot.model.advice import Proposal, Verdict
 from bot.model.batch import Batch
 from bot.model.config import Config
 from bot.model.issue import Comment, NeedState
 from bot.model.ref import Ref
-from bot.model.report import Report
+from bot.model.report import Question, Report
 from bot.model.run import Artifact, Job, Run
 from bot.model.task import Task
 from bot.model.view import Repository
@@ -39,14 +40,27 @@ class ReportIn(Struct, frozen=True):
     artifact: int
 
 
-Lookup = Permission | NeedOf | JobsOf | ReportIn
+class Classify(Struct, frozen=True):
+    """Wanted: the model's verdict on this question, which no rule knows."""
+
+    question: Question
+
+
+class InferNeeds(Struct, frozen=True):
+    """Wanted: which of these tasks needs which other, as the model proposes it. They stand in order of their number."""
+
+    tasks: tuple[int, ...]
+
+
+Lookup = Permission | NeedOf | JobsOf | ReportIn | Classify | InferNeeds
 
 
 class Snapshot(Struct, frozen=True):
     """`accounts` are the ids whose markers count. `comments` are those changed since the cursor, by issue, oldest first.
 
-    `permissions`, `needs`, `jobs` and `reports` hold what was looked up so far: a plan that lacks one of them names it as
-    wanted, and is made again once it is known. `standstill` says why nothing may start at all (empty: starts are allowed).
+    `permissions`, `needs`, `jobs`, `reports`, `verdicts` and `proposals` hold what was looked up so far: a plan that lacks one
+    of them names it as wanted, and is made again once it is known.
+    `standstill` says why nothing may start at all (empty: starts are allowed).
     """
 
     now: datetime
@@ -65,3 +79,5 @@ class Snapshot(Struct, frozen=True):
     )  # None: the artifact is not a readable report
     standstill: str = ""
     batches: tuple[Batch, ...] = ()  # open ones, oldest first
+    verdicts: Mapping[Question, Verdict] = field(default_factory=dict)
+    proposals: Mapping[tuple[int, ...], Proposal] = field(default_factory=dict)

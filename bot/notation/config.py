@@ -13,6 +13,7 @@ from bot.model.config import (
     Dependencies,
     Dispatch,
     EngineConfig,
+    Models,
     Publish,
     Retry,
     Stall,
@@ -50,7 +51,7 @@ _NOT_YET_ENGINES = (
     "aider",
 )
 _NOT_YET = frozenset(
-    "start model models isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
+    "start model isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
     " shared_fixes hooks webhook dashboard unit testing dependencies.sub_issues dependencies.sync trust.authors"
     " engines.command.provider engines.command.base_url engines.command.install".split()
 ) | {f"engines.{name}" for name in _NOT_YET_ENGINES}
@@ -247,6 +248,11 @@ def _engines(value: Value) -> dict[str, EngineConfig]:
     return {name: _ENGINE_CONFIG(child) for name, child in _entries(value, {"command": _ENGINE_CONFIG})}
 
 
+@reads({"type": ["string", "null"], "pattern": "\\S"})
+def _model(value: Value) -> str | None:
+    return None if value.raw is None else value.text()
+
+
 @reads({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,20}$"})
 def _prefix(value: Value) -> str:
     text = value.text()
@@ -369,6 +375,7 @@ _TOP: Mapping[str, Reader] = {
             },
         ),
     ),
+    "models": _as("models", _section(Models, {"supervisor": _model, "planning": _model})),
     "identity": _renamed({"also": ("also", _account_ids)}),
 }
 

@@ -57,6 +57,8 @@ KEYS = [
         "timeout: {}",
         {"{code: 2h, gate: 10m}": {Kind.CODE: 2 * H, Kind.GATE: 10 * M}, "{gate: 1s}": {Kind.GATE: S}},
     ),
+    ("models.supervisor", None, "models: {{supervisor: {}}}", {"claude-x": "claude-x", "null": None}),
+    ("models.planning", None, "models: {{planning: {}}}", {"openai/gpt-x": "openai/gpt-x"}),
     ("stall.timeout", 300 * S, "stall: {{timeout: {}}}", {"0": 0 * S, "6h": 6 * H}),
     ("max_parallel", 4, "max_parallel: {}", {"0": 0, "256": 256}),
     (
@@ -209,6 +211,7 @@ BAD = [
             "{apps: {a: b}}",
         ],
     ),
+    ("models: {}", ["x", "{supervisor: 5}", "{planning: ''}", "{planning: [a]}"]),
     (
         "identity: {}",
         [
@@ -327,7 +330,7 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(text, near):
 
 @pytest.mark.parametrize(
     "key",
-    "start model models isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules"
+    "start model isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules"
     " blockers shared_fixes hooks webhook dashboard unit testing".split(),
 )
 def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):
