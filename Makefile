@@ -23,6 +23,8 @@ STANDINS := $(wildcard bot/sandbox/actions/standins/*/main.py)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # This folder's environment is meant, whichever one happens to be active.
 unexport VIRTUAL_ENV
+# Bytecode is worth having: tests, demo and benchmarks start hundreds of interpreters.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-unit check format bench oracles oracles-check schema clean
 
@@ -63,8 +65,7 @@ format: .venv/.ready ## let ruff rewrite what it can
 	$(BIN)/ruff format .
 
 bench: .venv/.ready ## how fast the hot paths are
-	@unset PYTHONDONTWRITEBYTECODE
-	for bench in planning cold_start tick; do $(BIN)/python -m "benches.$$bench"; done
+	@for bench in planning makespan cold_start tick; do $(BIN)/python -m "benches.$$bench"; done
 
 oracles: .venv/.ready ## rewrite GitHub's descriptions in tests/data/github from the npm packages
 	@$(BIN)/python -m scripts.slim_openapi
