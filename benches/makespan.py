@@ -106,15 +106,15 @@ def by_critical_path(batch: Batch, known: Known, ready: Ready) -> Sequence[int]:
     return _numbers(critical_path_order([batch.tasks[task] for task in ready], batch.graph, expected))
 
 
-def by_score(batch: Batch, known: Known, ready: Ready) -> Sequence[int]:  # noqa: ARG001 - every policy has this shape
+def by_score(batch: Batch, known: Known, ready: Ready) -> Sequence[int]:
     return _numbers(score_order([batch.tasks[task] for task in ready], batch.graph))
 
 
-def first_come(batch: Batch, known: Known, ready: Ready) -> Sequence[int]:  # noqa: ARG001
+def first_come(batch: Batch, known: Known, ready: Ready) -> Sequence[int]:
     return sorted(ready)
 
 
-def by_paths(batch: Batch, known: Known, ready: Ready) -> Sequence[int]:  # noqa: ARG001
+def by_paths(batch: Batch, known: Known, ready: Ready) -> Sequence[int]:
     """The task first from which the most paths lead to an end: what counting edges without a memory does."""
     paths: dict[int, int] = {}
     for task in reversed(batch.graph.topological):
