@@ -18,6 +18,7 @@ from bot.model.config import CONFIG_PATH
 from bot.model.errors import UsageError
 from bot.model.issue import Comment, Issue, NeedState, Pull
 from bot.model.ref import Ref
+from bot.model.review import PullSummary, Review
 from bot.model.run import Artifact, Job, Run
 from bot.model.view import View
 
@@ -69,6 +70,15 @@ class Client:
 
     def comment(self, comment_id: int) -> Comment:
         return rest.comment(self._session, comment_id)
+
+    def comments_on(self, number: int) -> tuple[Comment, ...]:
+        return rest.comments_on(self._session, number)
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
+        return rest.reviews(self._session, number)
+
+    def pull_summary(self, number: int) -> PullSummary:
+        return rest.pull_summary(self._session, number)
 
     def needs(self, refs: Sequence[Ref]) -> Mapping[Ref, NeedState]:
         return lookups.needs(self._session, refs)

@@ -21,6 +21,7 @@ from bot.model.issue import (
     StateReason,
 )
 from bot.model.ref import Ref
+from bot.model.review import ChangedFile, Remark, Review
 from bot.model.run import Artifact, Job, Run
 
 Json = Mapping[str, Any]
@@ -156,6 +157,27 @@ def rest_comment(found: Json) -> Comment:
         created_at=time(found["created_at"]),
         updated_at=time(found["updated_at"]),
         on_pull="/pull/" in str(found.get("html_url") or ""),
+    )
+
+
+def remark(found: Json) -> Remark:
+    """A comment on a line; GitHub has no line any more where the code below it was changed since."""
+    return Remark(str(found["path"]), int(found.get("line") or 0), found.get("body") or "")
+
+
+def review(found: Json, remarks: tuple[Remark, ...]) -> Review:
+    return Review(
+        author=account(found.get("user")),
+        state=str(found["state"]).lower(),
+        text=found.get("body") or "",
+        at=time(found["submitted_at"]),
+        remarks=remarks,
+    )
+
+
+def changed_file(found: Json) -> ChangedFile:
+    return ChangedFile(
+        str(found["filename"]), int(found.get("additions") or 0), int(found.get("deletions") or 0)
     )
 
 

@@ -22,6 +22,7 @@ from bot.model.change import (
 from bot.model.errors import NotFound
 from bot.model.issue import Account, Comment, Issue, NeedState, Pull
 from bot.model.ref import Ref
+from bot.model.review import PullSummary, Review
 from bot.model.run import Artifact, Job, Run
 from bot.model.view import View
 
@@ -81,6 +82,15 @@ class DryRun:
             if one.id == comment_id:
                 return self._seen(one)
         raise NotFound(f"no comment {comment_id} was made in this dry run")
+
+    def comments_on(self, number: int) -> tuple[Comment, ...]:
+        return tuple(self._seen(one) for one in self._github.comments_on(number))
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
+        return self._github.reviews(number)
+
+    def pull_summary(self, number: int) -> PullSummary:
+        return self._github.pull_summary(number)
 
     def needs(self, refs: Sequence[Ref]) -> Mapping[Ref, NeedState]:
         return self._github.needs(refs)

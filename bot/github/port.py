@@ -11,6 +11,7 @@ from typing import Protocol
 from bot.model.change import Change, Written
 from bot.model.issue import Comment, Issue, NeedState, Pull
 from bot.model.ref import Ref
+from bot.model.review import PullSummary, Review
 from bot.model.run import Artifact, Job, Run
 from bot.model.view import View
 
@@ -79,6 +80,18 @@ class Reader(Protocol):
 
     def comment(self, comment_id: int) -> Comment:
         """One comment by database id, fresh. Raises NotFound."""
+        ...
+
+    def comments_on(self, number: int) -> tuple[Comment, ...]:
+        """All comments of an issue or of a pull request's conversation, oldest first. Raises NotFound."""
+        ...
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
+        """The submitted reviews of a pull request with their remarks on lines, oldest first. Raises NotFound."""
+        ...
+
+    def pull_summary(self, number: int) -> PullSummary:
+        """A pull request's title, state and changed files. Raises NotFound."""
         ...
 
     def file(self, blob: str) -> str:

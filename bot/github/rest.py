@@ -13,6 +13,7 @@ from bot.github.session import Session, has_next, path
 from bot.model.errors import CannotGoOn, NotFound, Refused, UsageError, WorkflowMissing
 from bot.model.issue import Comment, NeedState, Pull
 from bot.model.ref import Ref
+from bot.model.review import PullSummary, Remark, Review
 from bot.model.run import Artifact, Job, Run
 
 _LISTED_RUNS = 1000  # GitHub lists no more than this of a filtered list
@@ -43,6 +44,39 @@ def comments_since(session: Session, since: datetime) -> tuple[Comment, ...]:
 
 def comment(session: Session, comment_id: int) -> Comment:
     return decode.rest_comment(session.get(session.path("issues", "comments", comment_id)).json())
+
+
+def comments_on(session: Session, number: int) -> tuple[Comment, ...]:
+    """Oldest first, as GitHub lists them; one that came while we read may stand on two pages."""
+    pages = session.pages(session.path("issues", number, "comments"), {})
+    return tuple({one["id"]: decode.rest_comment(one) for one in _flat(pages)}.values())
+
+
+def reviews(session: Session, number: int) -> tuple[Review, ...]:
+    """Remarks on lines come as a list of their own, each naming its review."""
+    remarks: dict[int, list[Remark]] = {}
+    for found in _flat(session.pages(session.path("pulls", number, "comments"), {})):
+        remarks.setdefault(int(found.get("pull_request_review_id") or 0), []).append(decode.remark(found))
+    listed = _flat(session.pages(session.path("pulls", number, "reviews"), {}))
+    return tuple(
+        decode.review(found, tuple(remarks.get(int(found["id"]), ())))
+        for found in listed
+        if found.get("submitted_at")
+    )
+
+
+def pull_summary(session: Session, number: int) -> PullSummary:
+    pull = session.get(session.path("pulls", number)).json()
+    return PullSummary(
+        number=int(pull["number"]),
+        title=pull.get("title") or "",
+        is_open=pull["state"] == "open",
+        merged=bool(pull.get("merged_at")),
+        files=tuple(
+            decode.changed_file(one)
+            for one in _flat(session.pages(session.path("pulls", number, "files"), {}))
+        ),
+    )
 
 
 def file(session: Session, blob: str) -> str:

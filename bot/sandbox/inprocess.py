@@ -23,6 +23,7 @@ from bot.model.config import CONFIG_PATH
 from bot.model.errors import BotError, CannotGoOn, NotFound, Refused, TryLater, UsageError, WorkflowMissing
 from bot.model.issue import Comment, Edge, Event, EventKind, Issue, NeedState, Pull, StateReason
 from bot.model.ref import Ref
+from bot.model.review import ChangedFile, PullSummary, Remark, Review
 from bot.model.run import Artifact, Job, Run
 from bot.model.status import Status
 from bot.model.view import Label, Repository, View
@@ -394,6 +395,32 @@ class InProcess:
             locked=issue.locked,
             is_pull=issue.is_pull,
         )
+
+    def comments_on(self, number: int) -> tuple[Comment, ...]:
+        with self._call("comments_on"):
+            self._may_read("issues")
+            return tuple(self._comment(comment) for comment in self._world.issues.get(number).comments)
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
+        with self._call("reviews"):
+            self._may_read("pull-requests")
+            return tuple(
+                Review(
+                    review.author,
+                    review.state.lower(),
+                    review.body,
+                    review.at,
+                    tuple(Remark(one.path, one.line, one.body) for one in review.remarks),
+                )
+                for review in self._world.pulls.get(number).reviews
+            )
+
+    def pull_summary(self, number: int) -> PullSummary:
+        with self._call("pull_summary"):
+            self._may_read("pull-requests")
+            pull = self._world.pulls.get(number)
+            files = tuple(ChangedFile(*each) for each in self._world.pulls.changed_files(pull))
+            return PullSummary(pull.number, pull.issue.title, pull.issue.is_open, pull.merged, files)
 
     def _comment(self, comment: CommentState) -> Comment:
         on_pull = self._world.issues.by_number[comment.issue].is_pull

@@ -322,3 +322,61 @@ def test_closing_pull_requests_are_shown_with_what_reviewers_ask(face):
     assert shown[0].author == BOT
     assert isinstance(world.git, MemoryGit)
     assert shown[0].head_sha == world.git.head(f"cf/{task}")
+
+
+def test_every_comment_of_a_long_conversation_is_read(face):
+    world, github = face.world, face.github()
+    task = world.open_issue("task")
+    for number in range(103):
+        world.comment(task, f"words {number}", by="stranger" if number % 2 else "maintainer")
+
+    found = github.comments_on(task)
+
+    assert [one.body for one in found] == [f"words {number}" for number in range(103)]
+    assert found[1].author.login == "stranger"
+    assert {one.issue for one in found} == {task}
+    with pytest.raises(NotFound):
+        github.comments_on(task + 1)
+
+
+def test_reviews_come_with_their_remarks_on_lines(face):
+    world, github = face.world, face.github()
+    world.push_files("work", {"a.py": "b"}, by=BOT)
+    pull = world.open_pull("work", "work", "", by=BOT)
+    world.comment(pull, "one word beside", by="maintainer")
+    world.wait(MINUTE)
+    world.review(
+        pull, "CHANGES_REQUESTED", "not yet", remarks=[("a.py", 1, "a name"), ("a.py", 3, "and this")]
+    )
+    world.review(pull, "COMMENTED", "hm", by="stranger")
+
+    first, second = github.reviews(pull)
+
+    assert (first.author.login, first.state, first.text) == ("maintainer", "changes_requested", "not yet")
+    assert [(one.path, one.line, one.text) for one in first.remarks] == [
+        ("a.py", 1, "a name"),
+        ("a.py", 3, "and this"),
+    ]
+    assert (second.author.login, second.state, second.remarks, second.at) == (
+        "stranger",
+        "commented",
+        (),
+        world.now,
+    )
+    assert [one.body for one in github.comments_on(pull)] == ["one word beside"]
+    assert github.comments_on(pull)[0].on_pull
+
+
+def test_a_pull_request_in_short(face):
+    world, github = face.world, face.github()
+    world.push_files("work", {"a.py": "b", "docs/b c.md": "d"}, by=BOT)
+    pull = world.open_pull("work", "a title", "", by=BOT)
+
+    found = github.pull_summary(pull)
+
+    assert (found.number, found.title, found.is_open, found.merged) == (pull, "a title", True, False)
+    assert {"a.py", "docs/b c.md"} <= {one.path for one in found.files}
+    world.merge_pull(pull)
+    assert github.pull_summary(pull).merged
+    with pytest.raises(NotFound):
+        github.pull_summary(pull + 1)

@@ -98,6 +98,8 @@ SWEEP = [
     ("GET", f"{HERE}/pulls/3", "", None),
     ("PATCH", f"{HERE}/pulls/3", "", {"title": "better", "body": "text"}),
     ("POST", f"{HERE}/pulls/3/reviews", "", {"event": "REQUEST_CHANGES", "body": "no"}),
+    ("GET", f"{HERE}/pulls/3/comments", "", None),
+    ("GET", f"{HERE}/pulls/3/files", "", None),
     ("GET", f"{HERE}/pulls/3/reviews", "", None),
     ("PUT", f"{HERE}/pulls/3/merge", "", {"merge_method": "merge"}),
     (

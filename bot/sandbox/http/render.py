@@ -23,7 +23,7 @@ from bot.sandbox.world import (
     WorldRun,
 )
 from bot.sandbox.world.limits import Window
-from bot.sandbox.world.state import ReviewState
+from bot.sandbox.world.state import RemarkState, ReviewState
 from bot.sandbox.world.workflows import Workflow
 
 Json = dict[str, Any]
@@ -462,6 +462,44 @@ class Render:
             "submitted_at": stamp(review.at),
             "commit_id": review.commit,
             "author_association": self.association(review.author),
+        }
+
+    def remark(self, pull: PullState, review: ReviewState, remark: RemarkState) -> Json:
+        page = f"{self.page}/pull/{pull.number}#discussion_r{remark.id}"
+        url = f"{self.here}/pulls/comments/{remark.id}"
+        whole = f"{self.here}/pulls/{pull.number}"
+        return {
+            "id": remark.id,
+            "node_id": remark.node_id,
+            "url": url,
+            "pull_request_review_id": review.id,
+            "diff_hunk": "@@ -1 +1 @@",
+            "path": remark.path,
+            "line": remark.line,
+            "commit_id": review.commit,
+            "original_commit_id": review.commit,
+            "user": self.user(review.author),
+            "body": remark.body,
+            "created_at": stamp(review.at),
+            "updated_at": stamp(review.at),
+            "html_url": page,
+            "pull_request_url": whole,
+            "author_association": self.association(review.author),
+            "_links": {"self": {"href": url}, "html": {"href": page}, "pull_request": {"href": whole}},
+        }
+
+    def changed_file(self, pull: PullState, path: str, added: int, removed: int) -> Json:
+        content = f"{self.here}/contents/{quote(path)}?ref={pull.head_sha}"
+        return {
+            "sha": pull.head_sha,
+            "filename": path,
+            "status": "modified",
+            "additions": added,
+            "deletions": removed,
+            "changes": added + removed,
+            "blob_url": f"{self.page}/blob/{pull.head_sha}/{quote(path)}",
+            "raw_url": f"{self.page}/raw/{pull.head_sha}/{quote(path)}",
+            "contents_url": content,
         }
 
     def _side(self, ref: str, sha: str) -> Json:

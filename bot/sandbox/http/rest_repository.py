@@ -111,6 +111,18 @@ def list_reviews(call: Call) -> Reply:
     return call.page(pull.reviews, lambda review: call.render.review(pull, review))
 
 
+def list_remarks(call: Call) -> Reply:
+    pull = _pull(call)
+    found = [(review, remark) for review in pull.reviews for remark in review.remarks]
+    return call.page(found, lambda each: call.render.remark(pull, *each))
+
+
+def list_files(call: Call) -> Reply:
+    pull = _pull(call)
+    found = list(call.world.pulls.changed_files(pull))
+    return call.page(found, lambda each: call.render.changed_file(pull, *each))
+
+
 def create_review(call: Call) -> Reply:
     events = {"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED"}
     event = events.get(call.field("event", str))
@@ -176,6 +188,8 @@ ROUTES = (
         fields=("sha", "merge_method"),
         needs="contents=write",
     ),
+    Route("GET", "/pulls/{pull_number}/comments", list_remarks, PAGED),
+    Route("GET", "/pulls/{pull_number}/files", list_files, PAGED),
     Route("GET", "/pulls/{pull_number}/reviews", list_reviews, PAGED),
     Route(
         "POST",

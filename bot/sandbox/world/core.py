@@ -17,6 +17,7 @@ _BASES = {
     "event": 3_000_000,
     "pull": 4_000_000,
     "review": 4_500_000,
+    "remark": 4_700_000,
     "workflow": 50_000,
     "run": 9_000_000_000,
     "job": 8_000_000_000,
@@ -29,6 +30,7 @@ _NODE_PREFIX = {
     "comment": "IC",
     "pull": "PR",
     "review": "PRR",
+    "remark": "PRRC",
 }
 
 

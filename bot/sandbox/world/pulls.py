@@ -1,6 +1,7 @@
 """Pull requests: opening, reviewing, merging, and the issues that a merge closes."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bot.model.issue import StateReason
@@ -10,7 +11,7 @@ from bot.sandbox.world.errors import ApiError, conflict, forbidden, invalid, not
 from bot.sandbox.world.git import Git, MergeConflict
 from bot.sandbox.world.issues import Issues
 from bot.sandbox.world.keywords import closed_by
-from bot.sandbox.world.state import IssueState, PullState, ReviewState
+from bot.sandbox.world.state import IssueState, PullState, RemarkState, ReviewState
 
 REVIEWS = ("APPROVED", "CHANGES_REQUESTED", "COMMENTED")
 
@@ -123,7 +124,10 @@ class Pulls:
         )
         return merged
 
-    def review(self, pull: PullState, state: str, body: str, by: Token) -> ReviewState:
+    def review(
+        self, pull: PullState, state: str, body: str, by: Token, remarks: Sequence[tuple[str, int, str]] = ()
+    ) -> ReviewState:
+        """`remarks` are path, line and words of comments on lines."""
         self.core.accounts.require(by, "write", "pull-requests", role="read")
         if state not in REVIEWS:
             raise invalid(f"{state} is not a review state")
@@ -131,11 +135,33 @@ class Pulls:
             raise invalid("Validation Failed: Can not approve or request changes on your own pull request")
         review_id = self.core.next_id("review")
         node_id = self.core.node_id("review", review_id)
-        review = ReviewState(review_id, node_id, by.account, state, body, self.core.now, pull.head_sha)
+        review = ReviewState(
+            review_id,
+            node_id,
+            by.account,
+            state,
+            body,
+            self.core.now,
+            pull.head_sha,
+            tuple(self._remark(*each) for each in remarks),
+        )
         pull.reviews.append(review)
         pull.issue.updated_at = self.core.now
         self.core.tell(Happening("pull_request_review", "submitted", by, {"pull": pull, "issue": pull.issue}))
         return review
+
+    def _remark(self, path: str, line: int, body: str) -> RemarkState:
+        remark_id = self.core.next_id("remark")
+        return RemarkState(remark_id, self.core.node_id("remark", remark_id), path, line, body)
+
+    def changed_files(self, pull: PullState) -> Iterator[tuple[str, int, int]]:
+        """Path, lines added and lines removed of each file."""
+        diff = self.git.diff(pull.base_sha, pull.head_sha)
+        for part in re.split(r"^diff --git a/", diff, flags=re.MULTILINE)[1:]:
+            lines = part.splitlines()
+            path = lines[0].rpartition(" b/")[2]
+            body = [line for line in lines[1:] if not line.startswith(("+++", "---"))]
+            yield path, sum(line[:1] == "+" for line in body), sum(line[:1] == "-" for line in body)
 
     def changes_requested(self, pull: PullState) -> ReviewState | None:
         """The newest request for changes by an account with write access that its author has not taken back since."""

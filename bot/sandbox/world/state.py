@@ -82,6 +82,17 @@ class IssueState:
 
 
 @dataclass(slots=True, eq=False)
+class RemarkState:
+    """A reviewer's comment on a line of a file."""
+
+    id: int
+    node_id: str
+    path: str
+    line: int
+    body: str
+
+
+@dataclass(slots=True, eq=False)
 class ReviewState:
     id: int
     node_id: str
@@ -90,6 +101,7 @@ class ReviewState:
     body: str
     at: datetime
     commit: str
+    remarks: tuple[RemarkState, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

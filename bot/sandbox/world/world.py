@@ -264,8 +264,10 @@ class World:
         state: str = "CHANGES_REQUESTED",
         body: str = "",
         by: str | Account | Token = "maintainer",
+        remarks: Sequence[tuple[str, int, str]] = (),
     ) -> None:
-        self.pulls.review(self.pulls.get(number), state, body, self.token(by))
+        """`remarks` are path, line and words of comments on lines."""
+        self.pulls.review(self.pulls.get(number), state, body, self.token(by), remarks)
 
     @_serial
     def pushed(self, branch: str, before: str, after: str, by: str | Account | Token) -> None:
