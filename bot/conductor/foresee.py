@@ -8,6 +8,7 @@ from bot.conductor.observe import Observation, look_up, observe
 from bot.conductor.tick import decide
 from bot.github.port import GitHub
 from bot.model.decision import Decision, Plan
+from bot.model.engine import Around
 from bot.model.errors import UsageError
 from bot.model.issue import NeedState
 from bot.model.record import Attempt
@@ -18,9 +19,9 @@ from bot.notation.quoting import quote_line
 from bot.plan.waiting import state_of
 
 
-def foresee(github: GitHub, now: datetime) -> tuple[Observation, Plan]:
+def foresee(github: GitHub, now: datetime, around: Around = Around()) -> tuple[Observation, Plan]:
     """Observe and plan as a tick would. Raises what the port raises."""
-    return decide(github, observe(github, now))
+    return decide(github, observe(github, now, around))
 
 
 def plan_lines(seen: Observation, decided: Plan) -> Iterator[str]:
@@ -49,9 +50,9 @@ def plan_json(decided: Plan) -> str:
     )
 
 
-def why_lines(github: GitHub, now: datetime, number: int) -> Iterator[str]:
+def why_lines(github: GitHub, now: datetime, number: int, around: Around = Around()) -> Iterator[str]:
     """All that bears on one task. Raises UsageError if it is not tracked."""
-    seen, decided = foresee(github, now)
+    seen, decided = foresee(github, now, around)
     task = seen.snapshot.tasks.get(number)
     decision = next((item for item in decided.decisions if item.task == number), None)
     if task is None or decision is None:

@@ -13,6 +13,7 @@ from bot.github.port import Reader
 from bot.model.advice import Brief, Proposal
 from bot.model.batch import Batch
 from bot.model.config import WORKER_WORKFLOW, Config
+from bot.model.engine import Around
 from bot.model.errors import NotFound, TryLater, UsageError, WorkflowMissing
 from bot.model.issue import Comment, Issue, NeedState
 from bot.model.record import Record
@@ -58,7 +59,7 @@ class Observation(Struct, frozen=True):
     spare_dashboards: tuple[Issue, ...] = ()
 
 
-def observe(github: Reader, now: datetime) -> Observation:
+def observe(github: Reader, now: datetime, around: Around = Around()) -> Observation:
     """One look at the repository. Raises what the port raises."""
     runs, missing = _worker_runs(github, now - _RUNS_WINDOW)
     view, config, problem, state, dashboard = _view(github, now, _named_by(runs))
@@ -84,6 +85,7 @@ def observe(github: Reader, now: datetime) -> Observation:
         needs=_native_needs(issues),
         standstill=problem or _missing_words(view, missing) or _pause(dashboards, config),
         batches=batches,
+        around=around,
     )
     latest = max((comment.updated_at for comment in comments), default=None)
     return Observation(

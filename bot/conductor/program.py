@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.conductor.advice import Advise, Advisor
+from bot.conductor.around import read_around
 from bot.conductor.linger import Lingering
 from bot.conductor.summary import headline, markdown, outputs, remarks
 from bot.conductor.tick import Tick, tick
@@ -48,7 +49,7 @@ def _rehearse(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str])
     from bot.github.dry_run import DryRun
 
     dry = DryRun(github)
-    _tell(tick(dry, clock.now), environ)
+    _tell(tick(dry, clock.now, around=read_around(environ)), environ)
     for sentence in dry.would_have:
         print(sentence)
     return 0
@@ -59,7 +60,7 @@ def show_plan(environ: Mapping[str, str], *, as_json: bool) -> int:
     from bot.conductor.foresee import foresee, plan_json, plan_lines
     from bot.github.client import connect
 
-    seen, decided = foresee(connect(environ), _SystemClock().now())
+    seen, decided = foresee(connect(environ), _SystemClock().now(), read_around(environ))
     print(plan_json(decided) if as_json else _plain("\n".join(plan_lines(seen, decided))))
     return 0
 
@@ -69,7 +70,7 @@ def explain(environ: Mapping[str, str], number: int) -> int:
     from bot.conductor.foresee import why_lines
     from bot.github.client import connect
 
-    print(_plain("\n".join(why_lines(connect(environ), _SystemClock().now(), number))))
+    print(_plain("\n".join(why_lines(connect(environ), _SystemClock().now(), number, read_around(environ)))))
     return 0
 
 
@@ -96,7 +97,7 @@ def _advise(environ: Mapping[str, str]) -> Advise:
 
 
 def _told_tick(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str], advise: Advise) -> Tick:
-    last = tick(github, clock.now, advise)
+    last = tick(github, clock.now, advise, read_around(environ))
     _tell(last, environ)
     return last
 

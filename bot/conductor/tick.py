@@ -12,6 +12,7 @@ from bot.conductor.advice import Advise, no_advice
 from bot.conductor.observe import Observation, look_up, observe
 from bot.github.port import GitHub
 from bot.model.decision import Decision, Plan, Verb
+from bot.model.engine import Around
 from bot.model.errors import BotError, CannotGoOn
 from bot.model.status import Status
 from bot.plan import plan
@@ -45,12 +46,14 @@ class Tick(Struct, frozen=True):
         return became_ready and not waits and decision.task not in self.effects.skipped
 
 
-def tick(github: GitHub, clock: Callable[[], datetime], advise: Advise = no_advice) -> Tick:
+def tick(
+    github: GitHub, clock: Callable[[], datetime], advise: Advise = no_advice, around: Around = Around()
+) -> Tick:
     """Run one tick; `advise` makes whoever answers what a model is asked.
 
     Raises TryLater when GitHub is limited or down (state stays intact) and CannotGoOn when a person must act.
     """
-    seen = observe(github, clock())
+    seen = observe(github, clock(), around)
     _check_repository(seen)
     seen, decided = decide(github, seen, advise)
     effects = act(github, decided, seen)

@@ -7,14 +7,13 @@ from bot.model.snapshot import Snapshot
 from bot.model.unit import Kind, Unit, verify_legs
 from bot.notation.keys import Key
 
-MODEL_SECRET = "CF_MODEL_KEY"  # noqa: S105 - the name of a secret, which the engine `command` may see
-
 
 def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
     """What the leg of this attempt is told. `comment` is the database id of the record's comment."""
     start, config = decision.start, snapshot.config
     assert start is not None, "only starts become units"
-    engine = config.engines.get(config.engine)
+    choice = start.choice
+    engine = config.engines.get(choice.engine)
     whole_minutes = max(1, -(-int(config.timeout_of(start.kind).total_seconds()) // 60))
     return Unit(
         kind=start.kind,
@@ -23,12 +22,15 @@ def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
         comments=(comment,),
         accounts=tuple(sorted(snapshot.accounts)),
         config_blob=config.blob,
-        engine=config.engine,
+        engine=choice.engine,
         runner=(engine.runner if engine and engine.runner else config.runner),
         verify=verify_legs(config.gates) if start.kind is not Kind.PUBLISH else (),
-        secret=MODEL_SECRET,
+        secret=choice.secret,
         earlier=start.earlier,
         timeout_minutes=whole_minutes,
+        model=choice.model,
+        provider=choice.provider,
+        base_url=choice.base_url,
     )
 
 

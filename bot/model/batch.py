@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from bot.model.engine import Wish
 from bot.model.issue import Issue
 from bot.model.moment import Moment
 
@@ -25,6 +26,7 @@ class Order(Struct, frozen=True, omit_defaults=True):
     tasks: tuple[int, ...]
     strategy: Strategy = Strategy.PARALLEL
     max_parallel: int | None = None
+    wish: Wish = Wish()
 
 
 class Batch(Struct, frozen=True, omit_defaults=True):

@@ -13,12 +13,20 @@ CONDUCTOR_WORKFLOW = "cf-conductor.yml"
 
 
 class EngineConfig(Struct, frozen=True):
-    """`args` is, for the engine `command`, the whole command line (run by bash, from the default branch's file only)."""
+    """What is said about one engine.
+
+    `args` is, for the engine `command`, the whole command line (run by bash, from the default branch's file only); for any other,
+    further arguments. `install` are the commands that put its program into the folder CF_ENGINE_PREFIX (its `bin` is looked
+    in first); None is the engine's own pinned step, and empty means that the machine has the program.
+    """
 
     args: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     runner: tuple[str, ...] = ()
     model: str | None = None
+    provider: str | None = None
+    base_url: str | None = None
+    install: tuple[str, ...] | None = None
 
 
 class Retry(Struct, frozen=True):
@@ -70,6 +78,7 @@ class Config(Struct, frozen=True):
     prefix: str = "cf"
     engine: str = "command"
     engines: Mapping[str, EngineConfig] = field(default_factory=dict)
+    model: str | None = None
     runner: tuple[str, ...] = ("ubuntu-latest",)
     setup: tuple[str, ...] = ()
     gates: tuple[Gate, ...] = ()

@@ -6,6 +6,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from bot.model.batch import BatchEnd
+from bot.model.engine import Choice
 from bot.model.record import Record
 from bot.model.snapshot import Lookup
 from bot.model.status import Status
@@ -38,11 +39,12 @@ class CancelRun(Struct, frozen=True):
 
 
 class Start(Struct, frozen=True):
-    """One attempt to claim and dispatch. `earlier` is where kept work is (`<run id>/<key>`)."""
+    """One attempt to claim and dispatch. `earlier` is where kept work is (`<run id>/<key>`), `choice` whose agent works."""
 
     number: int
     kind: Kind = Kind.CODE
     earlier: str = ""
+    choice: Choice = Choice()
 
 
 class Decision(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from bot.model.engine import Wish
 from bot.model.moment import Moment
 from bot.model.report import Outcome, Question
 from bot.model.status import Status
@@ -103,6 +104,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     republish: bool = False  # that work is proven and only publishing was lost
     reviewed_at: Moment | None = None
     reopened_at: Moment | None = None
+    wish: Wish = Wish()  # what a person's command asked for; it holds until the next order
     batch: int = 0  # the batch issue by whose order it became ready; 0 once a person has ordered it anew
 
     @property

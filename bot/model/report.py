@@ -51,11 +51,32 @@ class Question(Struct, frozen=True, omit_defaults=True):
     tried: str = ""
 
 
+class Category(StrEnum):
+    """What kind of thing an agent did at one point of its work."""
+
+    PLAN = "plan"
+    MODEL = "model"
+    FILE = "file"
+    SHELL = "shell"
+    GATE = "gate"
+    QUESTION = "question"
+    ERROR = "error"
+
+
+class Step(Struct, frozen=True, omit_defaults=True):
+    """One thing the agent did, in a few words of its own program. `at` is in seconds since the agent's first start."""
+
+    category: Category
+    text: str
+    at: float = 0.0
+
+
 class Report(Struct, frozen=True, omit_defaults=True):
     """`message` are the agent's or the worker's own words: shown to people (sanitised), never decided on.
 
     `tokens` and `usd` are as the engine counted them (0: not told), `failure` the fingerprint of what failed, `retry_after`
     when the model's provider takes work again, `session` what the engine needs to continue the conversation.
+    `version` is the engine's, `steps` the timeline of its work (the middle of a long one is left out).
     `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.
     """
 
@@ -76,10 +97,12 @@ class Report(Struct, frozen=True, omit_defaults=True):
     files_changed: int = 0
     run_attempt: int = 1
     engine: str = ""
+    version: str = ""
     model: str = ""
     tokens: int = 0
     usd: float = 0.0
     failure: str = ""
     retry_after: Moment | None = None
     session: str = ""
+    steps: tuple[Step, ...] = ()
     statistics: dict[str, float] = field(default_factory=dict)

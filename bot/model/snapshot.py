@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from bot.model.advice import Proposal, Verdict
 from bot.model.batch import Batch
 from bot.model.config import Config
+from bot.model.engine import Around
 from bot.model.issue import Comment, NeedState
 from bot.model.ref import Ref
 from bot.model.report import Question, Report
@@ -81,3 +82,4 @@ class Snapshot(Struct, frozen=True):
     batches: tuple[Batch, ...] = ()  # open ones, oldest first
     verdicts: Mapping[Question, Verdict] = field(default_factory=dict)
     proposals: Mapping[tuple[int, ...], Proposal] = field(default_factory=dict)
+    around: Around = Around()

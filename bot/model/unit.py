@@ -37,7 +37,8 @@ class Unit(Struct, frozen=True):
     """`tasks`, `keys` and `comments` (ids of the record comments) stand in the same order.
 
     `config_blob` is the git blob id of the configuration that the run reads; `accounts` are the ids whose markers count;
-    `earlier` names where earlier work is: the artifact of an ended attempt as `<run id>/<key>`, or empty.
+    `model`, `provider` and `base_url` are empty where the engine's own defaults hold; `secret` is the name of the one secret that
+    it gets. `earlier` names where earlier work is: the artifact of an ended attempt as `<run id>/<key>`, or empty.
     """
 
     kind: Kind
@@ -53,6 +54,9 @@ class Unit(Struct, frozen=True):
     earlier: str = ""
     timeout_minutes: int = 60
     exceptions: tuple[str, ...] = ()
+    model: str = ""
+    provider: str = ""
+    base_url: str = ""
 
     @property
     def lead(self) -> int:

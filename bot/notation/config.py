@@ -1,6 +1,7 @@
 """`.github/cf.yml` read into a `Config`. Every key is known by this table, has a range, and is refused outside it."""
 
 import re
+import shlex
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -19,6 +20,7 @@ from bot.model.config import (
     Stall,
     Trust,
 )
+from bot.model.engine import ADDRESS, ALIASES, ENGINES, RENAMED, WORD
 from bot.model.errors import UsageError
 from bot.model.unit import Gate, Kind, verify_legs
 from bot.notation.duration import DurationError, read_duration
@@ -40,26 +42,12 @@ _JOBS_PER_RUN = 256  # GitHub's limit of jobs in one workflow run
 _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
-_NOT_YET_ENGINES = (
-    "mini-swe-agent",
-    "built-in",
-    "claude-code",
-    "codex",
-    "opencode",
-    "gemini",
-    "copilot",
-    "aider",
-)
 _NOT_YET = frozenset(
-    "start model isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
-    " shared_fixes hooks webhook dashboard unit testing dependencies.sub_issues dependencies.sync trust.authors"
-    " engines.command.provider engines.command.base_url engines.command.install".split()
-) | {f"engines.{name}" for name in _NOT_YET_ENGINES}
-_RENAMED_ENGINES = {
-    "react": "mini-swe-agent",
-    "plan": "mini-swe-agent",
-    "cloud": "runner labels with any engine",
-}
+    "start isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
+    " shared_fixes hooks webhook dashboard unit testing dependencies.sub_issues dependencies.sync trust.authors".split()
+)
+
+_ENGINE_NAMES = tuple(sorted({*ENGINES, *ALIASES}))
 
 _PREFIX_LINE = re.compile(
     r"^prefix[ \t]{0,9}:[ \t]{0,9}[\"']?([A-Za-z0-9_-]{1,20})[\"']?[ \t]{0,9}(?:#.*)?$", re.MULTILINE
@@ -209,14 +197,13 @@ def _gates(value: Value) -> tuple[Gate, ...]:
     return gates
 
 
-@reads({"enum": ["command"]})
+@reads({"enum": [*_ENGINE_NAMES]})
 def _engine(value: Value) -> str:
     name = value.text()
-    if name in _RENAMED_ENGINES:
-        value.fail(f"must be an engine of today: {name!r} is now {_RENAMED_ENGINES[name]}")
-    if name in _NOT_YET_ENGINES:
-        value.fail(f"must be 'command' for now: {name!r} does not exist yet in this version")
-    return value.choice("command")
+    if name in RENAMED:
+        value.fail(f"must be an engine of today: for {name!r} use {RENAMED[name]}")
+    known = value.choice(*_ENGINE_NAMES)
+    return ALIASES.get(known, known)
 
 
 @reads(
@@ -237,15 +224,61 @@ def _environment(value: Value) -> dict[str, str]:
     return found
 
 
+@reads({"type": "string", "pattern": f"^{ADDRESS.pattern}$"})
+def _address(value: Value) -> str:
+    text = value.text()
+    if ADDRESS.fullmatch(text) is None:
+        value.fail("must be an address like https://models.example.com/v1")
+    return text
+
+
+@reads({"type": "string", "pattern": "\\S"})
+def _arguments(value: Value) -> str:
+    """A command line, or arguments as a shell would split them."""
+    text = value.text()
+    try:
+        shlex.split(text)
+    except ValueError as error:
+        value.fail(f"must be words as bash would read them: {error}")
+    return text
+
+
+@reads({"type": "string", "pattern": f"^{WORD.pattern}$"})
+def _engine_word(value: Value) -> str:
+    text = value.text()
+    if WORD.fullmatch(text) is None:
+        value.fail(
+            "must be a name of letters, digits and any of . _ : / @ + -, such as anthropic/claude-sonnet-4-5"
+        )
+    return text
+
+
 _ENGINE_CONFIG = _section(
     EngineConfig,
-    {"args": TEXT, "env": _environment, "runner": TEXTS, "model": TEXT},
+    {
+        "args": _arguments,
+        "env": _environment,
+        "runner": TEXTS,
+        "model": _engine_word,
+        "provider": _engine_word,
+        "base_url": _address,
+        "install": TEXTS,
+    },
 )
 
 
-@reads(mapped({"command": _ENGINE_CONFIG}))
+@reads(mapped(dict.fromkeys(_ENGINE_NAMES, _ENGINE_CONFIG)))
 def _engines(value: Value) -> dict[str, EngineConfig]:
-    return {name: _ENGINE_CONFIG(child) for name, child in _entries(value, {"command": _ENGINE_CONFIG})}
+    for name, child in value.items():
+        if name in RENAMED:
+            child.fail(f"must be an engine of today: for {name!r} use {RENAMED[name]}")
+    found: dict[str, EngineConfig] = {}
+    for name, child in _entries(value, dict.fromkeys(_ENGINE_NAMES, _ENGINE_CONFIG)):
+        known = ALIASES.get(name, name)
+        if known in found:
+            child.fail(f"must stand once, and {name!r} is another name of {known!r}")
+        found[known] = _ENGINE_CONFIG(child)
+    return found
 
 
 @reads({"type": ["string", "null"], "pattern": "\\S"})
@@ -306,6 +339,7 @@ _TOP: Mapping[str, Reader] = {
     "prefix": _as("prefix", _prefix),
     "engine": _as("engine", _engine),
     "engines": _as("engines", _engines),
+    "model": _as("model", _engine_word),
     "runner": _as("runner", some_texts),
     "setup": _as("setup", TEXTS),
     "gates": _as("gates", _gates),

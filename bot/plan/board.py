@@ -9,6 +9,7 @@ from msgspec import Struct
 from bot.model.batch import Batch
 from bot.model.config import Config
 from bot.model.decision import CancelRun, Decision, Notice, Start, Verb
+from bot.model.engine import Choice
 from bot.model.issue import NeedState
 from bot.model.record import Approval, Record
 from bot.model.ref import Ref
@@ -17,6 +18,7 @@ from bot.model.status import Status
 from bot.model.task import Task
 from bot.notation.digests import text_digest
 from bot.plan.edits import with_status
+from bot.plan.engines import choose_engine
 from bot.plan.graph import Graph
 from bot.plan.labels import Meant, meant_status
 
@@ -80,6 +82,14 @@ class Board:
     @cached_property
     def behind_cycles(self) -> frozenset[int]:
         return self.graph.behind_cycles
+
+    def choice(self, item: Item) -> Choice:
+        """Which agent would work on it: asked for by a command or its batch, by its labels, or as configured."""
+        wishes = [("the command", item.record.wish)]
+        batch = self.batches.get(item.number)
+        if batch is not None and batch.order is not None:
+            wishes.append((f"batch #{batch.number}", batch.order.wish))
+        return choose_engine(self.config, item.task.issue.labels, self.snapshot.around, wishes)
 
     def own_pull(self, item: Item) -> Ref:
         return Ref(self.snapshot.repository.full_name, item.record.pull)

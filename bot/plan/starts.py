@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from bot.model.config import CONFIG_PATH
 from bot.model.decision import Decision, Notice, Start, Verb
+from bot.model.engine import Choice
 from bot.model.issue import NeedState
 from bot.model.record import Approval, Attempt, Record
 from bot.model.report import Outcome
@@ -53,11 +53,9 @@ def hold_standstill(item: Item, board: Board) -> Decision | None:
 
 
 def hold_without_agent(item: Item, board: Board) -> Decision | None:
-    """The engine `command` can do nothing without a command line: said here, before a runner is paid for."""
-    engine = board.config.engines.get(board.config.engine)
-    if item.record.republish or (engine is not None and engine.args.strip()):
-        return None
-    return board.hold(item, NO_AGENT)
+    """An engine without its key, its model or its command line can do nothing: said here, before a runner is paid for."""
+    problem = "" if item.record.republish else board.choice(item).problem
+    return board.hold(item, problem) if problem else None
 
 
 def hold_back_off(item: Item, board: Board) -> Decision | None:
@@ -107,8 +105,6 @@ def hold_unapproved(item: Item, board: Board) -> Decision | None:
     text = f"Not started: {verdict.reason}."
     return board.hold(item, f"not approved: {verdict.reason}", notices=(Notice("unapproved", text),))
 
-
-NO_AGENT = f"no agent is configured: set engines.command.args in {CONFIG_PATH} to its command line"
 
 # GitHub takes about 80 new comments and other contents a minute; each start may create a status comment, and people and
 # workers write too.
@@ -219,12 +215,15 @@ def _start(item: Item, board: Board) -> Decision:
     assert isinstance(approval, Approval), "only approved tasks get here"
     record = item.record
     kind = Kind.PUBLISH if record.republish else Kind.CODE
+    choice = Choice() if kind is Kind.PUBLISH else board.choice(item)
     attempt = Attempt(
         record.next_attempt,
         kind,
         board.snapshot.now,
         _started_from(record),
         approval.digest,
+        engine=choice.engine,
+        model=choice.model,
     )
     # Only `code` counts as an attempt in limits; every unit takes the next number of its task.
     claimed = _claimed(record, attempt, approval)
@@ -235,7 +234,7 @@ def _start(item: Item, board: Board) -> Decision:
         f"starts as {key}",
         Status.IN_PROGRESS,
         claimed,
-        start=Start(attempt.number, kind, record.earlier),
+        start=Start(attempt.number, kind, record.earlier, choice),
         notices=_warnings(item),
         due=board.snapshot.now + board.config.dispatch.launch_grace,
     )

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.github.port import GitHub
-from bot.model.config import Config, EngineConfig
+from bot.model.config import Config
 from bot.model.errors import BotError, CannotGoOn, NotFound, Refused, TryLater
 from bot.model.issue import Issue, Pull
 from bot.model.record import Record
@@ -63,7 +63,7 @@ def publish(github: GitHub, place: Place) -> Report:
         message=redactor.text(report.message),
         run_attempt=place.run_attempt,
         engine=place.unit.engine,
-        model=config.engines.get(place.unit.engine, EngineConfig()).model or "",
+        model=redactor.text(report.model) or place.unit.model,
     )
 
 

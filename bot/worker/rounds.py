@@ -7,13 +7,15 @@ from datetime import timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.model.config import EngineConfig
 from bot.model.report import GateResult, Outcome, Question
 from bot.model.unit import Gate
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.quoting import code_block
 from bot.worker.context import write_feedback
-from bot.worker.engines import Brief, Engine
+from bot.worker.engines import Brief, Engine, Verdict
+from bot.worker.engines.facts import Facts, Listener
+from bot.worker.engines.install import write_settings
+from bot.worker.engines.verdicts import busy
 from bot.worker.gates import Shop, all_passed, run_gates
 from bot.worker.livelog import LiveLog
 from bot.worker.ownfiles import OwnFiles, read_foreign
@@ -26,7 +28,10 @@ _RAW = 2_000
 
 
 class Tried(Struct, frozen=True):
-    """How the agent's work ended. `outcome` is None when it may be a change that is to be verified."""
+    """How the agent's work ended. `outcome` is None when it may be a change that is to be verified.
+
+    `facts` are what its output told, `retry_after` how long its model's provider asks to wait.
+    """
 
     outcome: Outcome | None
     reason: str = ""
@@ -35,16 +40,17 @@ class Tried(Struct, frozen=True):
     rounds: int = 1
     said: str = ""
     log: str = ""
+    facts: Facts = Facts()
+    retry_after: timedelta | None = None
 
 
 class Bench(Struct, frozen=True):
-    """What the rounds need: the engine and its configuration, the agent's own shop, the gates to preview, and the bounds.
+    """What the rounds need: the engine, the agent's own shop, the gates to preview, and the bounds.
 
     `settle` is called before gates run and gives the means to undo what they leave behind; it says whether there is a change.
     """
 
     engine: Engine
-    config: EngineConfig
     shop: Shop
     gate_shop: Shop
     gates: Sequence[Gate]
@@ -59,11 +65,17 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
     until = time.monotonic() + bench.timeout.total_seconds()
     failures: list[str] = []
     log: list[str] = []
+    listener = Listener(bench.engine.read, structured=bench.engine.structured)
     while True:
         files.prepare_round()
-        ended = _start(bench, brief, timedelta(seconds=max(until - time.monotonic(), 0.1)))
+        ended = _start(bench, brief, listener, timedelta(seconds=max(until - time.monotonic(), 0.1)))
         log.append(bench.shop.redactor.text(ended.output))
-        tried = replace(_ended(bench, ended, files), rounds=len(log), log="\n".join(log)[-2_000_000:])
+        tried = replace(
+            _ended(bench, ended, files, listener.facts),
+            rounds=len(log),
+            log="\n".join(log)[-2_000_000:],
+            facts=listener.facts,
+        )
         if tried.outcome is not None or not bench.gates or bench.corrections == 0:
             return tried
         undo = bench.settle()
@@ -94,28 +106,41 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
             )
         failed = [(item.result.name, item.output) for item in judged if item.result.tail]
         files.feedback.write_text(write_feedback(failed), encoding="utf-8")
-        brief = replace(brief, feedback=files.feedback)
+        brief = replace(brief, feedback=files.feedback, session=listener.facts.session)
+        listener.facts = listener.facts.fresh()
 
 
-def _start(bench: Bench, brief: Brief, wall: timedelta) -> Ended:
+def _start(bench: Bench, brief: Brief, listener: Listener, wall: timedelta) -> Ended:
+    call = bench.engine.call(brief)
+    if brief.feedback is None:
+        write_settings(brief.home, call.settings)
     with LiveLog(bench.shop.write, bench.shop.redactor, bench.shop.prefix) as live:
-        return run(
-            bench.engine.command(brief, bench.config),
+        ended = run(
+            call.command,
             folder=bench.shop.folder,
-            environment={**bench.shop.environment, **bench.engine.environment(brief, bench.config)},
+            environment={**bench.shop.environment, **call.environment},
             limits=Limits(wall=wall, stall=bench.stall),
             cancellation=bench.shop.cancellation,
-            live=live.feed,
+            live=lambda data: listener.feed(data, live.feed),
+            given=call.given,
         )
+        listener.end(live.feed)
+        return ended
 
 
-def _ended(bench: Bench, ended: Ended, files: OwnFiles) -> Tried:
+def _ended(bench: Bench, ended: Ended, files: OwnFiles, facts: Facts) -> Tried:
     redact = bench.shop.redactor.text
-    said = redact(read_foreign(files.summary)).strip()[:_SAID] or _end_of(redact(ended.output).strip())
-    question = read_question(redact(read_foreign(files.question)))
+    said = (
+        redact(read_foreign(files.summary)).strip()[:_SAID]
+        or redact(facts.said).strip()
+        or ("" if bench.engine.structured else _end_of(redact(ended.output).strip()))
+    )
+    question = read_question(redact(read_foreign(files.question))) or facts.question
     if ended.how is End.CANCELLED:
         assert bench.shop.cancellation is not None
         return Tried(Outcome.CANCELLED, bench.shop.cancellation.reason, said=said)
+    if ended.how is not End.EXITED and facts.capacity:  # it was still asking again when its time was up
+        return _judged(busy(facts), bench, said)
     if ended.how is End.TIMEOUT:
         return Tried(
             Outcome.TIMEOUT, f"the agent was still at work after {_minutes(bench.timeout)}", said=said
@@ -128,8 +153,12 @@ def _ended(bench: Bench, ended: Ended, files: OwnFiles) -> Tried:
         )
     if question is not None:
         return Tried(Outcome.BLOCKED, "the agent asks a question", question, said=said)
-    verdict = bench.engine.verdict(ended)
-    return Tried(verdict.outcome, verdict.reason, said=said)
+    return _judged(bench.engine.verdict(ended, facts), bench, said)
+
+
+def _judged(verdict: Verdict, bench: Bench, said: str) -> Tried:
+    reason = bench.shop.redactor.text(verdict.reason)
+    return Tried(verdict.outcome, reason, said=said, retry_after=verdict.retry_after)
 
 
 def _minutes(span: timedelta) -> str:

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import rmtree
 
@@ -24,6 +24,7 @@ from bot.worker.checks import limits_of
 from bot.worker.claim import Claim, Refusal, judge_claim, may_order, read_claim
 from bot.worker.context import Context, write_prompt
 from bot.worker.engines import Brief, engine
+from bot.worker.engines.install import install, with_tools
 from bot.worker.environment import agent_environment, gate_environment
 from bot.worker.gates import Shop, run_setup
 from bot.worker.git import Git, GitCancelled, GitFailed, Remote
@@ -101,7 +102,8 @@ class _Job:
         base = Report(
             str(self._place.key), self._place.key.task, outcome, reason, run_attempt=self._place.run_attempt
         )
-        return replace(base, engine=self._place.unit.engine, **more)
+        unit = self._place.unit
+        return replace(base, **{"engine": unit.engine, "model": unit.model, **more})
 
     def run(self) -> Worked:
         config = read_config(self._github.file(self._place.unit.config_blob), self._place.unit.config_blob)
@@ -147,10 +149,17 @@ class _Job:
             earlier,
         )
         files.prompt.write_text(self.redactor.text(write_prompt(context)), encoding="utf-8")
+        own = config.engines.get(place.unit.engine, EngineConfig())
+        chosen = engine(place.unit.engine)
+        tools = _empty(place.temp / "cf-engine")
+        if trouble := install(chosen, own, tools, gate_shop):
+            if self._cancellation.reason:
+                return Worked(self.report(Outcome.CANCELLED, self._cancellation.reason))
+            return Worked(self.report(Outcome.INFRA, trouble))
+        environment = agent_environment(place.environ, home)
         bench = Bench(
-            engine=engine(place.unit.engine),
-            config=config.engines.get(place.unit.engine, EngineConfig()),
-            shop=self._shop(agent_environment(place.environ, home)),
+            engine=chosen,
+            shop=self._shop({**environment, "PATH": with_tools(environment["PATH"], tools)}),
             gate_shop=gate_shop,
             gates=[gate for gate in gates if set(gate.os) & set(place.unit.runner)],
             corrections=config.corrections,
@@ -158,7 +167,7 @@ class _Job:
             stall=config.stall.timeout or None,
             settle=lambda: _settle(ledger, start, before),
         )
-        tried = work_in_rounds(bench, self._brief(files), files)
+        tried = work_in_rounds(bench, self._brief(files, own, home), files)
         return self._finish(config, ledger, remote, start, before, tried)
 
     def _start(self, ledger: Git, remote: Remote, claim: Claim) -> tuple[Start, Report | None]:
@@ -217,10 +226,11 @@ class _Job:
                 kept.append(comment)
         return kept
 
-    def _brief(self, files: OwnFiles) -> Brief:
+    def _brief(self, files: OwnFiles, own: EngineConfig, home: Path) -> Brief:
         place = self._place
         return Brief(
             workspace=place.workspace,
+            home=home,
             prompt=files.prompt,
             question=files.question,
             summary=files.summary,
@@ -228,6 +238,11 @@ class _Job:
             task=place.key.task,
             attempt=place.key.number,
             model_key=place.model_key,
+            model=place.unit.model,
+            provider=place.unit.provider,
+            base_url=place.unit.base_url,
+            args=own.args,
+            env=own.env,
         )
 
     def _finish(
@@ -243,6 +258,7 @@ class _Job:
             rounds=tried.rounds,
             base=start.base,
             branch=start.branch,
+            **self._told(config, tried),
         )
         save_report(place.out, words)
         (place.out / "agent.log").write_text(tried.log, encoding="utf-8")
@@ -262,6 +278,21 @@ class _Job:
         if change is None:
             return Worked(replace(words, outcome=tried.outcome or Outcome.NO_CHANGES))
         return self._judged(words, tried, change)
+
+    def _told(self, config: Config, tried: Tried) -> dict[str, object]:
+        """What the agent's own output says for the report, redacted: foreign words and counts, never decided on."""
+        facts, redact = tried.facts, self.redactor.text
+        own = config.engines.get(self._place.unit.engine, EngineConfig())
+        pinned = engine(self._place.unit.engine).version if own.install is None else ""
+        return {
+            "version": pinned or redact(facts.version),
+            "model": redact(facts.model) or self._place.unit.model,
+            "tokens": facts.tokens,
+            "usd": round(facts.usd, 6),
+            "session": redact(facts.session),
+            "steps": tuple(replace(step, text=redact(step.text)) for step in facts.steps),
+            "retry_after": datetime.now(UTC) + tried.retry_after if tried.retry_after is not None else None,
+        }
 
     def _keep(
         self, config: Config, ledger: Git, remote: Remote, start: Start, before: str, *, fresh: bool

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from bot.conductor.units import MODEL_SECRET, into_runs, unit_of
+from bot.conductor.units import into_runs, unit_of
 from bot.model.config import Config, EngineConfig
 from bot.model.status import Status
 from bot.model.unit import Gate, Kind
@@ -27,7 +27,7 @@ def test_a_unit_holds_numbers_keys_and_configuration():
         (BOT.id,),
         "c" * 40,
         "command",
-        MODEL_SECRET,
+        "CF_MODEL_KEY",
     )
     assert (made.earlier, made.runner) == ("900/cf-12-1", ("small",))
     assert [(leg.os, leg.gates) for leg in made.verify] == [("a", ("tests",)), ("b", ("tests",))]

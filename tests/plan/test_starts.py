@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from bot.model.config import Config, Dispatch, EngineConfig
 from bot.model.decision import Start, Verb
+from bot.model.engine import Choice
 from bot.model.issue import EventKind
 from bot.model.report import Outcome
 from bot.model.status import Status
@@ -53,7 +54,8 @@ def test_a_start_claims_the_next_number_and_binds_the_approval():
         Status.IN_PROGRESS,
         "starts as cf-1-2",
     )
-    assert decision.start == Start(2, Kind.CODE, "900/cf-1-1")
+    assert decision.start is not None
+    assert replace(decision.start, choice=Choice()) == Start(2, Kind.CODE, "900/cf-1-1")
     assert (attempt.number, attempt.claimed_at, attempt.run, attempt.live) == (2, NOW, 0, True)
     assert decision.record.approval is not None
     assert attempt.digest == decision.record.approval.digest

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from bot.model.config import EngineConfig
 from bot.model.record import Approval, Attempt, Record
 from bot.model.report import Outcome, Report
 from bot.model.run import Job
@@ -123,7 +124,8 @@ class Bench:
             comments=(self.comment,),
             accounts=(BOT.id,),
             config_blob=blob,
-            engine="command",
+            engine=config.engine,
+            model=config.engines.get(config.engine, EngineConfig()).model or "",
             runner=("ubuntu-latest",),
             verify=(VerifyLeg("ubuntu-latest", "ubuntu-latest", gates),) if gates else (),
             earlier=earlier,

@@ -1,0 +1,39 @@
+"""How an agent's program ended, in our words. Success is none of them: only gates can say that."""
+
+import signal
+
+from bot.model.report import Outcome
+from bot.worker.engines import Verdict
+from bot.worker.engines.facts import Facts
+from bot.worker.process import Ended
+
+BUSY_STATUS = 75
+"""The exit status by which a program says: try later (EX_TEMPFAIL of sysexits)."""
+
+
+def judge_end(ended: Ended, facts: Facts) -> Verdict:
+    """By exit status, signal, and the trouble that was told last."""
+    if ended.code == 0:
+        return Verdict(None)
+    if facts.capacity:
+        return busy(facts)
+    if facts.refused:
+        return Verdict(Outcome.INFRA, f"the model's provider refuses: {facts.refused}")
+    # A shell reports a child's death by signal n as 128 + n.
+    number = -ended.code if ended.code < 0 else ended.code - 128
+    if number in {int(known) for known in signal.valid_signals()}:
+        return Verdict(Outcome.CRASHED, f"the agent died of {_name(number)} (exit status {ended.code})")
+    told = f": {facts.error}" if facts.error else ""
+    return Verdict(Outcome.FAILED, f"the agent ended with exit status {ended.code}{told}")
+
+
+def busy(facts: Facts) -> Verdict:
+    """The model's provider takes no work just now."""
+    return Verdict(Outcome.CAPACITY, f"the model's provider is busy: {facts.capacity}", facts.retry_after)
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
