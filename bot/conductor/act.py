@@ -39,10 +39,12 @@ from bot.model.task import Task
 from bot.model.unit import Unit
 from bot.notation.comments import notice_comment, read_fingerprint, status_comment, with_fingerprint
 from bot.notation.digests import text_digest
+from bot.notation.overview import dashboard_text, plain_dashboard, same_but_time
 from bot.notation.records import is_record
-from bot.notation.state import State, write_state
+from bot.notation.state import State, fitting
 from bot.notation.units import write_units
 from bot.plan.edits import ended, with_live
+from bot.plan.overview import overview_of
 
 LABELS = {
     Status.BACKLOG: ("c5def5", "known, not ordered yet"),
@@ -81,6 +83,7 @@ def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
     _end_batches(github, plan, effects)
     _open_issues(github, plan, seen, effects)
     _tidy(github, seen, effects)
+    _obey_boxes(github, seen, effects)
     _remember(github, plan, seen, written, effects)
     return effects
 
@@ -332,6 +335,36 @@ def _tidy(github: GitHub, seen: Observation, effects: Effects) -> None:
         effects.writes += len(said)
 
 
+def _obey_boxes(github: GitHub, seen: Observation, effects: Effects) -> None:
+    """Set or take away the pause for whoever ticked its box; what the other boxes say is among the comments."""
+    orders, dashboard = seen.boxes.orders if seen.boxes else (), seen.dashboard
+    label = seen.snapshot.config.label("pause")
+    if dashboard is None or not {"pause", "unpause"} & {*orders}:
+        return
+    github.ensure_labels(label_names(seen.snapshot.config))
+    change = (
+        AddLabel(dashboard.node_id, label) if "pause" in orders else RemoveLabel(dashboard.node_id, label)
+    )
+    said = github.write([change])
+    effects.refused += [f"dashboard: {one.error}" for one in said if one.error]
+    effects.writes += 1
+
+
+def _is_paused(seen: Observation) -> bool:
+    """Whether the pause stands on the dashboard once its boxes were obeyed."""
+    orders = seen.boxes.orders if seen.boxes else ()
+    labelled = seen.dashboard is not None and seen.dashboard.has_label(seen.snapshot.config.label("pause"))
+    return "pause" in orders or (labelled and "unpause" not in orders)
+
+
+def _paused_for(seen: Observation) -> str:
+    if not _is_paused(seen):
+        return ""
+    if seen.boxes is not None and "pause" in seen.boxes.orders:
+        return seen.boxes.by
+    return seen.state.paused_for if seen.state else ""
+
+
 def _open_issues(github: GitHub, plan: Plan, seen: Observation, effects: Effects) -> None:
     """Open the issues that the plan asks for, but for those that stand already: another conductor may have opened one just now."""
     if not plan.opens:
@@ -369,17 +402,19 @@ def _end_batches(github: GitHub, plan: Plan, effects: Effects) -> None:
 def _remember(
     github: GitHub, plan: Plan, seen: Observation, written: dict[int, Written], effects: Effects
 ) -> None:
-    """Move the cursor and keep the index, last of all, and only if something changed."""
+    """Move the cursor, keep the index and show where everything stands, last of all, and only if something changed."""
     before = seen.state
     since = before.comments_since if before else seen.snapshot.now
     config = seen.snapshot.config
     valid = config.blob if config.blob == seen.view.config_blob else (before.config_blob if before else "")
     records, finished = _index(plan, seen, written)
-    state = State(max(since, seen.latest_comment or since), records, finished, valid)
-    if state == before and seen.dashboard is not None:
-        return
-    body = dashboard_body(state, config.label("pause"))
+    rejected = seen.view.config_blob if seen.misconfigured else ""
+    cursor = max(since, seen.latest_comment or since)
+    state = fitting(State(cursor, records, finished, valid, rejected, _paused_for(seen)))
+    body = _dashboard(plan, seen, state, effects)
     if seen.dashboard is not None:
+        if state == before and same_but_time(body, seen.dashboard.body):
+            return
         changes: list[Change] = [EditIssue(seen.dashboard.node_id, body)]
     elif seen.misconfigured:
         return  # under which prefix it belongs is not known
@@ -393,6 +428,14 @@ def _remember(
     effects.writes += len(changes)
 
 
+def _dashboard(plan: Plan, seen: Observation, state: State, effects: Effects) -> str:
+    snapshot = seen.snapshot
+    if not snapshot.config.dashboard:
+        return plain_dashboard(state, snapshot.config.prefix)
+    overview = overview_of(snapshot, plan.decisions, effects.started, effects.skipped)
+    return dashboard_text(overview, state, snapshot.config.prefix, snapshot.now, paused=_is_paused(seen))
+
+
 def _has_dashboard(github: GitHub, seen: Observation, config: Config) -> bool:
     open_ones = github.labelled(config.label("dashboard"))
     return any(issue.author.id == seen.view.viewer.id for issue in open_ones)
@@ -401,7 +444,10 @@ def _has_dashboard(github: GitHub, seen: Observation, config: Config) -> bool:
 def _index(
     plan: Plan, seen: Observation, written: dict[int, Written]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Which comment holds whose record: for every unfinished task, and for finished ones whose issue does not show it."""
+    """Where whose record is: of every unfinished task, and of finished ones whose issue does not show it.
+
+    A record among the first comments of its issue is found there, so for it the index only names the task.
+    """
     records: dict[str, str] = {}
     finished = dict(seen.state.finished) if seen.state else {}
     for decision in plan.decisions:
@@ -412,18 +458,10 @@ def _index(
         )
         if not node_id:
             continue
+        shown = any(first.node_id == node_id for first in task.issue.comments)
         if task.issue.is_open or decision.record.live is not None:
-            records[number] = node_id
+            records[number] = "" if shown else node_id
             finished.pop(number, None)
-        elif not any(shown.node_id == node_id for shown in task.issue.comments):
+        elif not shown:
             finished[number] = node_id
     return records, finished
-
-
-def dashboard_body(state: State, pause: str) -> str:
-    """The dashboard's text. The label `pause` on it is the kill switch."""
-    text = (
-        "The conductor keeps its place here. Please leave this issue open."
-        f" The label `{pause}` on it holds every start while running work finishes."
-    )
-    return f"{text}\n\n{write_state(state)}"

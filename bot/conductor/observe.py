@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.conductor.advice import Advise, Advisor, no_advice
+from bot.conductor.boxes import Boxes, pause_words, read_boxes, with_boxes
 from bot.conductor.lost import CLOCKS, with_lost_records
 from bot.github.archives import read_member
 from bot.github.port import Reader
@@ -57,6 +59,7 @@ class Observation(Struct, frozen=True):
     misconfigured: bool = False
     orphans: tuple[int, ...] = ()
     spare_dashboards: tuple[Issue, ...] = ()
+    boxes: Boxes | None = None
 
 
 def observe(github: Reader, now: datetime, around: Around = Around()) -> Observation:
@@ -83,9 +86,13 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         artifacts=_artifacts(github, tasks),
         comments=_by_issue(comments),
         needs=_native_needs(issues),
-        standstill=problem or _missing_words(view, missing) or _pause(dashboards, config),
         batches=batches,
         around=around,
+    )
+    snapshot, boxes = read_boxes(dashboard, snapshot, partial(look_up, github))
+    paused = pause_words(dashboards, snapshot, boxes, state.paused_for if state else "")
+    snapshot = replace(
+        with_boxes(snapshot, boxes, dashboard), standstill=problem or _missing_words(view, missing) or paused
     )
     latest = max((comment.updated_at for comment in comments), default=None)
     return Observation(
@@ -99,6 +106,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         spare_dashboards=tuple(
             issue for issue in dashboards[1:] if not issue.has_label(config.label("pause"))
         ),
+        boxes=boxes,
     )
 
 
@@ -265,7 +273,7 @@ def _tasks(
     held = {number: _record_among(issue.comments, number, accounts) for number, issue in issues.items()}
     index = {**state.finished, **state.records} if state else {}
     missing = {
-        number: index[str(number)] for number in issues if held[number][0] is None and str(number) in index
+        number: index[str(number)] for number in issues if held[number][0] is None and index.get(str(number))
     }
     fetched = github.comments_by_id(sorted(missing.values())) if missing else {}
     for number, node_id in missing.items():
@@ -394,9 +402,3 @@ def _missing_words(view: View, missing: bool) -> str:
     if not missing:
         return ""
     return f"nothing can start: .github/workflows/{WORKER_WORKFLOW} is missing from the branch {view.repository.default_branch}"
-
-
-def _pause(dashboards: Sequence[Issue], config: Config) -> str:
-    label = config.label("pause")
-    paused = [issue.number for issue in dashboards if issue.has_label(label)]
-    return f"paused by the label `{label}` on #{paused[0]}" if paused else ""

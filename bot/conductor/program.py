@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from bot.conductor.advice import Advise, Advisor
 from bot.conductor.around import read_around
 from bot.conductor.linger import Lingering
-from bot.conductor.summary import headline, markdown, outputs, remarks
+from bot.conductor.summary import markdown, outputs, overview, remarks
 from bot.conductor.tick import Tick, tick
 from bot.github.port import GitHub
 from bot.model.config import CONDUCTOR_WORKFLOW, Config
@@ -127,7 +127,7 @@ def _tell(last: Tick, environ: Mapping[str, str]) -> None:
         print(f"#{decision.task} {decision.verb}: {' '.join(why.split())}".replace("::", ": :"))
     for remark in remarks(last):
         print(f"cf: {remark}".replace("::", ": :"))
-    print(f"cf: {headline(last)}".replace("::", ": :"))
+    print(f"cf: {overview(last).reason}".replace("::", ": :"))
     if summary := environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(markdown(last, last.due)[:900_000])

@@ -1,97 +1,78 @@
 """What a tick tells: the job summary for people, and the Action's outputs for workflows."""
 
-import json
-from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 
 from bot.conductor.tick import Tick
-from bot.model.decision import Decision, Verb
-from bot.model.status import Status
+from bot.model.decision import Decision
+from bot.model.event import Event
+from bot.model.overview import Overview
+from bot.notation.events import write_events
+from bot.notation.overview import gantt_text, graph_text
 from bot.notation.quoting import quote_line
+from bot.plan.events import Done, Reloaded, events_of
 from bot.plan.labels import statuses_of
+from bot.plan.overview import overview_of
 
-_GRAPH_MOST = 80  # nodes; a larger picture is unreadable
-
-
-def counts(tick: Tick) -> Mapping[str, int]:
-    """How many tasks are ready to start, running, waiting, blocked and failed."""
-    found: Counter[str] = Counter()
-    for decision in tick.plan.decisions:
-        found[_group(decision)] += 1
-    return {name: found[name] for name in ("ready", "running", "waiting", "blocked", "failed")}
+_EVENTS_MOST = 100
 
 
-def _group(decision: Decision) -> str:
-    if decision.record.live is not None:
-        return "running"
-    if decision.status is Status.READY:
-        return "waiting" if decision.verb is Verb.HOLD else "ready"
-    return {Status.BLOCKED: "blocked", Status.FAILED: "failed"}.get(decision.status or Status.DONE, "other")
+def overview(tick: Tick) -> Overview:
+    """Where everything stands after the tick."""
+    return overview_of(tick.seen.snapshot, tick.plan.decisions, tick.effects.started, tick.effects.skipped)
 
 
-def headline(tick: Tick) -> str:
-    """One line: whether anything can start, and if not, why."""
-    return " ".join(_headline(tick).split())
+def events(tick: Tick) -> tuple[Event, ...]:
+    """What the tick made true."""
+    effects = tick.effects
+    done = Done(effects.started, effects.skipped, len(effects.refused), _configuration(tick))
+    return events_of(tick.seen.snapshot, tick.plan, done)
 
 
-def _headline(tick: Tick) -> str:
-    started = len(tick.effects.started)
-    if started:
-        return f"{started} started"
-    found = counts(tick)
-    if tick.seen.snapshot.standstill:
-        return tick.seen.snapshot.standstill
-    if found["ready"]:
-        return f"{found['ready']} can start at the next tick"
-    held = [
-        decision
-        for decision in tick.plan.decisions
-        if decision.status is Status.READY and decision.verb is Verb.HOLD
-    ]
-    if held:
-        return f"nothing can start: {Counter(decision.reason for decision in held).most_common(1)[0][0]}"
-    return f"nothing can start: {found['running']} running, no task is ready"
+def _configuration(tick: Tick) -> Reloaded:
+    state, now = tick.seen.state, tick.seen.view.config_blob
+    if tick.seen.misconfigured:
+        return Reloaded.SAME if state is not None and state.rejected == now else Reloaded.REJECTED
+    known = state is None or state.config_blob == tick.seen.snapshot.config.blob
+    return Reloaded.SAME if known else Reloaded.RELOADED
 
 
 def outputs(tick: Tick) -> Mapping[str, str]:
     """The Action's outputs, as docs/action.md describes them; every value is one line."""
-    found = counts(tick)
-    may_start = found["ready"] and not tick.seen.snapshot.standstill
+    told = overview(tick)
+    found = told.counts
     return {
         **{name: str(number) for name, number in found.items()},
-        "can_start": str(bool(tick.effects.started or may_start)).lower(),
-        "has-work": str(bool(found["ready"] or found["running"] or tick.effects.started)).lower(),
-        "reason": headline(tick),
-        "events": json.dumps([_event(item) for item in tick.plan.decisions if _happened(item, tick)]),
+        "can_start": str(told.can_start).lower(),
+        "has-work": str(bool(found["ready"] or found["running"] or told.started)).lower(),
+        "reason": told.reason,
+        "events": write_events(events(tick)),
     }
 
 
-def _happened(decision: Decision, tick: Tick) -> bool:
-    return decision.verb not in (Verb.HOLD, Verb.RUNNING) and decision.task not in tick.effects.skipped
-
-
-def _event(decision: Decision) -> Mapping[str, object]:
-    """Numbers and words of ours only: reasons may quote people."""
-    return {"task": decision.task, "decision": decision.verb, "status": decision.status}
-
-
 def markdown(tick: Tick, next_look: datetime | None) -> str:
-    """The job summary: headline, a row for each task with its reason, the graph of needs."""
-    parts = [f"### cf: {quote_line(headline(tick))}"]
+    """The job summary: headline, a row for each task with its reason, what happened, the graph of needs, and times."""
+    told, happened = overview(tick), events(tick)
+    counts = ", ".join(f"{number} {name}" for name, number in told.counts.items())
+    parts = [f"### cf: {quote_line(told.reason)}", counts]
     if tick.plan.cycles:
         members = sum(len(set(cycle)) for cycle in tick.plan.cycles)
         parts.append(f"Cycle members: {members}. Held behind cycles: {len(tick.plan.behind_cycles)}.")
     if tick.plan.decisions:
         rows = [_row(decision, tick) for decision in tick.plan.decisions]
         parts.append("\n".join(["| task | status | decision | reason |", "|---|---|---|---|", *rows]))
-    graph = mermaid(tick)
-    if graph:
-        parts.append(graph)
+    if happened:
+        parts.append("\n".join(f"- `{event.event}`{_where(event)}" for event in happened[:_EVENTS_MOST]))
+    parts += [picture for picture in (graph_text(told), gantt_text(told, tick.seen.snapshot.now)) if picture]
     parts += [f"- {remark}" for remark in remarks(tick)]
     if next_look is not None:
         parts.append(f"Something is due at {next_look:%H:%M:%S} UTC.")
     return "\n\n".join(parts) + "\n"
+
+
+def _where(event: Event) -> str:
+    parts = [f"#{event.task}" if event.task else "", f"`{event.key}`" if event.key else "", event.reason]
+    return "".join(f" {part}" for part in parts if part)
 
 
 def remarks(tick: Tick) -> list[str]:
@@ -102,7 +83,9 @@ def remarks(tick: Tick) -> list[str]:
         for issue in tick.seen.view.issues
         if issue.is_pull
     ]
-    return [*refused, *pulls, *_repairs(tick)]
+    boxes = tick.seen.boxes
+    unobeyed = [f"ticked boxes do not count: {quote_line(boxes.refused)}"] if boxes and boxes.refused else []
+    return [*refused, *pulls, *unobeyed, *_repairs(tick)]
 
 
 def _repairs(tick: Tick) -> list[str]:
@@ -120,23 +103,3 @@ def _row(decision: Decision, tick: Tick) -> str:
     title = quote_line(tick.seen.snapshot.tasks[decision.task].issue.title, 60)
     why = tick.effects.skipped.get(decision.task, decision.reason)
     return f"| #{decision.task} {title} | {decision.status or '–'} | {decision.verb} | {quote_line(why)} |"
-
-
-def mermaid(tick: Tick) -> str:
-    """The needs between tracked tasks as a Mermaid graph, coloured by status; empty if there are none or too many."""
-    tasks = tick.seen.snapshot.tasks
-    home = tick.seen.view.repository.full_name.lower()
-    edges = [
-        (need.number, number)
-        for number, task in tasks.items()
-        for need in task.needs
-        if need.repository == home and need.number in tasks
-    ]
-    nodes = sorted({node for edge in edges for node in edge})
-    if not edges or len(nodes) > _GRAPH_MOST:
-        return ""
-    status = {decision.task: decision.status for decision in tick.plan.decisions}
-    lines = ["```mermaid", "graph LR"]
-    lines += [f'  t{node}["#{node} {status.get(node) or ""}"]' for node in nodes]
-    lines += [f"  t{need} --> t{child}" for need, child in sorted(edges)]
-    return "\n".join([*lines, "```"])

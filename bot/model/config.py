@@ -104,6 +104,7 @@ class Config(Struct, frozen=True):
     trust: Trust = Trust()
     also: tuple[int, ...] = ()
     models: Models = Models()
+    dashboard: bool = True
     blob: str = ""
 
     def label(self, name: str) -> str:

@@ -44,10 +44,15 @@ _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
 _NOT_YET = frozenset(
     "start isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
-    " shared_fixes hooks webhook dashboard unit testing dependencies.sub_issues dependencies.sync trust.authors".split()
+    " shared_fixes hooks webhook unit testing dependencies.sub_issues dependencies.sync trust.authors".split()
 )
 
 _ENGINE_NAMES = tuple(sorted({*ENGINES, *ALIASES}))
+_RENAMED_ENGINES = {
+    "react": "mini-swe-agent",
+    "plan": "mini-swe-agent",
+    "cloud": "runner labels with any engine",
+}
 
 _PREFIX_LINE = re.compile(
     r"^prefix[ \t]{0,9}:[ \t]{0,9}[\"']?([A-Za-z0-9_-]{1,20})[\"']?[ \t]{0,9}(?:#.*)?$", re.MULTILINE
@@ -411,6 +416,7 @@ _TOP: Mapping[str, Reader] = {
     ),
     "models": _as("models", _section(Models, {"supervisor": _model, "planning": _model})),
     "identity": _renamed({"also": ("also", _account_ids)}),
+    "dashboard": _as("dashboard", FLAG),
 }
 
 

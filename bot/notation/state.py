@@ -6,6 +6,7 @@ It is a cache and a set of cursors: with the dashboard lost, the next tick start
 from collections.abc import Collection, Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from bot.model.issue import Issue
 from bot.model.moment import Moment
@@ -15,18 +16,39 @@ from bot.notation.marker import read_marker, write_marker
 NAME = "state"
 
 
-class State(Struct, frozen=True, omit_defaults=True):
-    """`comments_since` is up to when comments were seen. `config_blob` is the last valid configuration.
+_MOST = 30_000  # characters; the dashboard shows where everything stands as well, within what GitHub takes
 
-    `records` says which comment (node id) holds whose record, for tasks that are not finished: one that has left the
-    tracked issues is looked at by its number. `finished` says the same for finished ones whose record is not among the
-    first comments of their issue, so that a reopened task finds it again.
+
+class State(Struct, frozen=True, omit_defaults=True):
+    """`comments_since` is up to when comments were seen. `config_blob` is the last valid configuration, `rejected` the present
+    one where that cannot be read. `paused_for` is by whose box we set the pause.
+
+    `records` says which comment (node id; empty: among the first of its issue) holds whose record, for tasks that are not
+    finished: one that has left the tracked issues is looked at by its number. `finished` says the same for finished ones whose
+    record is not among the first comments of their issue, so that a reopened task finds it again.
     """
 
     comments_since: Moment
     records: Mapping[str, str] = field(default_factory=dict)
     finished: Mapping[str, str] = field(default_factory=dict)
     config_blob: str = ""
+    rejected: str = ""
+    paused_for: str = ""
+
+
+def fitting(state: State) -> State:
+    """The state within its share of the dashboard. Of what it knows of thousands of tasks the oldest finished ones go first.
+
+    Only tasks that leave the tracked issues are found by it alone, so what is left out costs a task that lost its label.
+    """
+    finished, records = dict(state.finished), dict(state.records)
+    size = len(dump(state))
+    for index in (finished, records):
+        for number in sorted(index, key=int):
+            if size <= _MOST:
+                break
+            size -= len(number) + len(index.pop(number)) + 6  # quotes, colon, comma
+    return replace(state, finished=finished, records=records)
 
 
 def write_state(state: State) -> str:

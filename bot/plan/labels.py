@@ -1,12 +1,12 @@
 """Which status a task's labels mean, when people, we and old events disagree (design decision 9)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from functools import cache
 
 from msgspec import Struct
 
-from bot.model.issue import Event, EventKind
+from bot.model.issue import Event, EventKind, Issue
 from bot.model.snapshot import Snapshot
 from bot.model.status import PRECEDENCE, Status
 from bot.model.task import Task
@@ -112,3 +112,17 @@ def _last_write(task: Task) -> datetime:
 
 def _status(event: Event, snapshot: Snapshot) -> Status | None:
     return _by_label(snapshot.config.prefix).get((event.label or "").casefold())
+
+
+def set_by(issue: Issue, label: str, accounts: Collection[int], remembered: str = "") -> str:
+    """Who set the label and since when, as the end of a sentence; `remembered` is for whom we did. Empty if it cannot be seen."""
+    events = [
+        event
+        for event in issue.events
+        if event.kind is EventKind.LABELED and (event.label or "").casefold() == label.casefold()
+    ]
+    if not events:
+        return ""
+    actor, at = events[-1].actor, events[-1].at
+    who = (remembered or actor.login) if actor.id in accounts else actor.login
+    return f", set by {who} on {at:%Y-%m-%d %H:%M} UTC"

@@ -17,6 +17,7 @@ from bot.plan.batches import Turns
 from bot.plan.board import Board, Item
 from bot.plan.edits import last_attempt
 from bot.plan.graph import show_path
+from bot.plan.labels import set_by
 from bot.plan.live import changed_notice
 from bot.plan.order import Candidate, History, critical_path_order, expected_durations, score_order
 from bot.plan.trust import Unapproved, Unknown, judge_order
@@ -44,7 +45,10 @@ def hold_cyclic(item: Item, board: Board) -> Decision | None:
 def hold_paused(item: Item, board: Board) -> Decision | None:
     """`cf:pause` on a task holds that one; what runs goes on."""
     label = board.config.label("pause")
-    return board.hold(item, f"paused by the label `{label}`") if item.task.issue.has_label(label) else None
+    issue = item.task.issue
+    if not issue.has_label(label):
+        return None
+    return board.hold(item, f"paused by the label `{label}`{set_by(issue, label, board.accounts)}")
 
 
 def hold_standstill(item: Item, board: Board) -> Decision | None:

@@ -8,7 +8,7 @@ import pytest
 
 from bot.conductor.foresee import why_lines
 from bot.conductor.observe import observe
-from bot.conductor.summary import counts, markdown
+from bot.conductor.summary import markdown, overview
 from bot.model.config import Config
 from bot.model.errors import TryLater
 from bot.model.issue import NeedState
@@ -134,7 +134,7 @@ def test_grf_03_a_poisoned_subgraph_does_not_stop_the_rest():
     assert {key.split("-")[1] for key in story.starts()} == {str(task) for task in others}
     assert story.reason(chain[-1]).startswith("blocked by cycle")
     assert set(last.plan.behind_cycles) == set(chain[1:])
-    assert counts(last)["running"] == 200
+    assert overview(last).counts["running"] == 200
     assert "Cycle members: 2. Held behind cycles: 9." in markdown(last, None)
 
 

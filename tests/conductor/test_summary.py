@@ -13,12 +13,13 @@ from msgspec.structs import force_setattr
 
 from bot.conductor.act import Effects
 from bot.conductor.program import _output, _tell
-from bot.conductor.summary import counts, headline, markdown, mermaid, outputs
+from bot.conductor.summary import markdown, outputs, overview
 from bot.model.config import Config
 from bot.model.decision import Decision, Plan, Verb
 from bot.model.record import Record
 from bot.model.report import Outcome
 from bot.model.status import Status
+from bot.notation.overview import GRAPH_MOST, graph_text
 from tests.builders import NOW, a_record, a_run, a_running, a_snapshot, a_task, a_tick, an_attempt, an_issue
 
 HOSTILE = st.lists(
@@ -72,7 +73,7 @@ def test_no_title_or_reason_breaks_out_of_its_cell(title, reason, refused):
 def test_every_output_is_one_line_whatever_a_configuration_says(words):
     tick = told(standstill=f"nothing can start: {words}")
     assert all(len(value.splitlines()) <= 1 for value in outputs(tick).values())
-    assert len(headline(tick).splitlines()) == 1
+    assert len(overview(tick).reason.splitlines()) == 1
     assert markdown(tick, None).startswith("### cf: nothing can start:")
 
 
@@ -106,13 +107,28 @@ def many():
 
 
 def test_counts_tell_ready_running_waiting_blocked_and_failed_apart():
-    assert counts(a_tick(many())) == {"ready": 0, "running": 2, "waiting": 1, "blocked": 1, "failed": 1}
+    assert overview(a_tick(many())).counts == {
+        "ready": 0,
+        "running": 2,
+        "waiting": 1,
+        "blocked": 1,
+        "failed": 1,
+    }
 
 
 def test_outputs_say_whether_anything_can_start():
     found = outputs(a_tick(many(), Effects(started={1: 901})))
     assert (found["can_start"], found["has-work"], found["reason"]) == ("true", "true", "1 started")
-    assert json.loads(found["events"]) == [{"task": 1, "decision": "start", "status": "in-progress"}]
+    assert json.loads(found["events"]) == [
+        {
+            "event": "run.started",
+            "at": "2026-03-02T12:00:00Z",
+            "task": 1,
+            "key": "cf-1-1",
+            "run": 901,
+            "kind": "code",
+        }
+    ]
     idle = outputs(a_tick(a_snapshot()))
     assert (idle["can_start"], idle["has-work"], idle["events"]) == ("false", "false", "[]")
     assert idle["reason"] == "nothing can start: 0 running, no task is ready"
@@ -139,7 +155,7 @@ def test_what_became_ready_in_this_tick_can_start_unless_everything_stands_still
     ],
 )
 def test_the_headline_says_why_nothing_starts(fields, words):
-    assert headline(a_tick(a_snapshot(a_task(1), a_task(2), **fields))) == words
+    assert overview(a_tick(a_snapshot(a_task(1), a_task(2), **fields))).reason == words
 
 
 def test_the_summary_names_cycles_pull_requests_skips_and_when_it_goes_on():
@@ -157,9 +173,8 @@ def test_the_summary_names_cycles_pull_requests_skips_and_when_it_goes_on():
 
 
 def test_the_graph_draws_needs_between_tracked_tasks():
-    drawing = mermaid(
-        a_tick(a_snapshot(a_task(1, title='x"] --> evil'), a_task(2, needs=(1, 99)), a_task(3)))
-    )
+    tick = a_tick(a_snapshot(a_task(1, title='x"] --> evil'), a_task(2, needs=(1, 99)), a_task(3)))
+    drawing = graph_text(overview(tick))
     assert drawing.splitlines() == [
         "```mermaid",
         "graph LR",
@@ -168,6 +183,24 @@ def test_the_graph_draws_needs_between_tracked_tasks():
         "  t1 --> t2",
         "```",
     ]
-    assert mermaid(a_tick(a_snapshot(a_task(1), a_task(2)))) == ""
-    wide = [a_task(number, needs=(1,)) for number in range(2, 90)]
-    assert mermaid(a_tick(a_snapshot(a_task(1), *wide))) == ""
+    assert graph_text(overview(a_tick(a_snapshot(a_task(1), a_task(2))))) == ""
+
+
+def test_of_too_many_the_graph_draws_those_that_matter_and_says_how_many_are_missing():
+    wide = [a_task(number, Status.BACKLOG, needs=(1,)) for number in range(2, 90)]
+    failed = a_task(99, Status.FAILED, needs=(1,))
+    drawing = graph_text(overview(a_tick(a_snapshot(a_task(1), *wide, failed))))
+    assert "t99" in drawing
+    assert drawing.count("-->") == GRAPH_MOST - 1
+    assert drawing.endswith(f"_{90 - GRAPH_MOST} more tasks with needs are not drawn._")
+
+
+def test_a_gantt_chart_shows_what_ran_once_there_are_two_bars():
+    past = [an_attempt(number, Outcome.PASSED, minutes=5.0, run=800 + number) for number in (1, 2)]
+    done = a_task(7, Status.DONE, record=a_record(7, Status.DONE, attempts=tuple(past), next_attempt=3))
+    assert "gantt" not in markdown(a_tick(a_snapshot(a_task(1))), None)
+    lines = markdown(
+        a_tick(a_snapshot(a_running(3, run=903), done, runs=(a_run(903, "cf-3-1"),))), None
+    ).splitlines()
+    assert "  cf-3-1 running :active, 2026-03-02T11:40:00, 2026-03-02T12:00:00" in lines
+    assert "  cf-7-2 passed :done, 2026-03-02T11:45:00, 2026-03-02T11:50:00" in lines

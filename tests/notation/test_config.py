@@ -108,9 +108,11 @@ KEYS = [
     ("trust.permission", "write", "trust: {{permission: {}}}", {"triage": "triage", "admin": "admin"}),
     ("trust.ignore", (), "trust: {{ignore: {}}}", {"[x]": ("x",)}),
     ("trust.apps", (), "trust: {{apps: {}}}", {"[x]": ("x",)}),
+    ("dashboard", True, "dashboard: {}", {"false": False, "true": True}),
     ("also", (), "identity: {{also: {}}}", {"[1, 9007199254740992]": (1, 2**53)}),
 ]
 BAD = [
+    ("dashboard: {}", ["1", "'yes'", "null", "[]"]),
     ("prefix: {}", ["''", "' '", "5", "x" * 21, "'a b'", "'a:b'", "ü", "[a]", "null"]),
     ("engine: {}", ["''", "5", "[command]", "{a: 1}", "null", "shell", "react"]),
     (
@@ -335,7 +337,7 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(text, near):
 @pytest.mark.parametrize(
     "key",
     "start isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules"
-    " blockers shared_fixes hooks webhook dashboard unit testing".split(),
+    " blockers shared_fixes hooks webhook unit testing".split(),
 )
 def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):
     assert f"line 2: '{key}' has no effect yet in this version; remove it" in refusal(

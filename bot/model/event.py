@@ -1,0 +1,41 @@
+"""What happened in a tick, for machines: names and numbers, never anybody's words."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+from bot.model.moment import Moment
+
+# Every name there is, with what it tells. The order is that of docs/telling.md.
+EVENTS: Mapping[str, str] = {
+    "run.started": "an attempt was dispatched",
+    "run.completed": "an attempt passed every gate",
+    "run.failed": "an attempt failed, with its outcome as the reason",
+    "run.blocked": "an attempt ended and a person has to look, with its outcome as the reason",
+    "run.cancelled": "an attempt ended without a result of its own: cancelled, infra, capacity, refused",
+    "reconcile.started": "the state of the world asked for one of the following",
+    "reconcile.task_skipped": "a task was closed or completed elsewhere before it ran",
+    "reconcile.task_killed": "the run of a task is being ended, because the task is not wanted any more",
+    "reconcile.task_requeued": "a task is ready again: answered, its run was lost, or a review asks for changes",
+    "reconcile.error": "GitHub refused writes, or records cannot be read; `count` says how many",
+    "config.reloaded": "another configuration is in force",
+    "config.rejected": "the configuration cannot be read; nothing new starts",
+    "blocker.created": "an agent's question was posted",
+    "blocker.answered": "people answered it",
+    "blocker.resolved": "the attempt after the answer passed",
+    "task.merged": "a task's pull request was merged",
+}
+
+
+class Event(Struct, frozen=True, omit_defaults=True):
+    """One event. `event` is one of EVENTS, `reason` one of our own words, `more` what only some kinds have."""
+
+    event: str
+    at: Moment
+    task: int = 0
+    batch: int = 0
+    key: str = ""
+    run: int = 0
+    pull: int = 0
+    reason: str = ""
+    more: Mapping[str, int | float | str | bool | tuple[int, ...]] = field(default_factory=dict)

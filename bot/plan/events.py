@@ -1,0 +1,151 @@
+"""What happened, by comparing: the records before a tick, the decisions, and what came of carrying them out."""
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from bot.model.decision import Decision, Plan
+from bot.model.event import Event
+from bot.model.record import Attempt, Record
+from bot.model.report import INTERRUPTIONS, STRIKES, Outcome
+from bot.model.snapshot import Snapshot
+from bot.model.status import Status
+from bot.model.task import Task
+from bot.notation.keys import Key
+
+_QUEUED = (Status.BACKLOG, Status.READY, Status.BLOCKED, Status.FAILED)
+
+
+class Reloaded(StrEnum):
+    """What became of the configuration since the last tick."""
+
+    SAME = ""
+    RELOADED = "config.reloaded"
+    REJECTED = "config.rejected"
+
+
+class Done(Struct, frozen=True):
+    """What came of a plan: tasks started (-> run), tasks left to the next tick, and how many writes GitHub refused."""
+
+    started: Mapping[int, int] = MappingProxyType({})
+    skipped: Mapping[int, str] = MappingProxyType({})
+    refused: int = 0
+    configuration: Reloaded = Reloaded.SAME
+
+
+def events_of(before: Snapshot, decided: Plan, done: Done) -> tuple[Event, ...]:
+    """Everything that this tick made true, in a fixed order: configuration, reconciliation, then task by task."""
+    happened = [item for item in decided.decisions if item.task not in done.skipped]
+    events: list[Event] = []
+    if done.configuration is not Reloaded.SAME:
+        events.append(Event(done.configuration.value, before.now))
+    reconciled = [event for item in happened for event in _reconciled(item, before)]
+    reconciled += _errors(before, done)
+    if reconciled:
+        events += [
+            Event("reconcile.started", before.now, more={"tasks": len(decided.decisions)}),
+            *reconciled,
+        ]
+    for item in happened:
+        task = before.tasks[item.task]
+        events += _attempts(item, task, done, before)
+        events += _questions(item, task, before)
+        if item.status is Status.MERGED and task.record.status is not Status.MERGED:
+            events.append(Event("task.merged", before.now, item.task, pull=item.record.pull))
+    return tuple(events)
+
+
+def _errors(before: Snapshot, done: Done) -> Iterator[Event]:
+    count = done.refused + sum(bool(task.record_problem) for task in before.tasks.values())
+    if count:
+        yield Event("reconcile.error", before.now, more={"count": count})
+
+
+def _reconciled(item: Decision, before: Snapshot) -> Iterator[Event]:
+    task = before.tasks[item.task]
+    live = task.record.live
+    if item.cancel is not None and not item.cancel.force:
+        key = str(Key(item.task, item.record.attempts[-1].number))
+        reason = _unwanted(item, task)
+        yield Event(
+            "reconcile.task_killed", before.now, item.task, key=key, run=item.cancel.run, reason=reason
+        )
+    elif (
+        live is None
+        and not task.issue.is_open
+        and task.record.status in _QUEUED
+        and item.status not in (*_QUEUED, Status.MERGED)
+    ):
+        reason = "completed" if item.status is Status.DONE else "dropped"
+        yield Event("reconcile.task_skipped", before.now, item.task, reason=reason)
+    if item.status is Status.READY and task.record.status is not Status.READY:
+        reason = _requeued(task.record, item.record)
+        if reason:
+            yield Event("reconcile.task_requeued", before.now, item.task, reason=reason)
+
+
+def _unwanted(item: Decision, task: Task) -> str:
+    if not task.issue.is_open:
+        return "closed"
+    return f"now {item.status}" if item.status else "withdrawn"
+
+
+def _requeued(before: Record, after: Record) -> str:
+    """Why a task is ready again, where that was neither a person's label nor a failure; empty otherwise."""
+    if len(after.answers) > len(before.answers):
+        return "answered"
+    if before.live is not None and after.live is None and after.attempts[-1].outcome in INTERRUPTIONS:
+        return str(after.attempts[-1].outcome)
+    return "review" if after.reviewed_at != before.reviewed_at else ""
+
+
+def _attempts(item: Decision, task: Task, done: Done, before: Snapshot) -> Iterator[Event]:
+    """Attempts that began or ended."""
+    over = {attempt.number for attempt in task.record.attempts if not attempt.live}
+    for attempt in item.record.attempts:
+        key = str(Key(item.task, attempt.number))
+        if item.start is not None and attempt.number == item.start.number:
+            if item.task in done.started:
+                run = done.started[item.task]
+                yield Event(
+                    "run.started", before.now, item.task, key=key, run=run, more={"kind": str(attempt.kind)}
+                )
+        elif attempt.outcome is not None and attempt.number not in over:
+            yield _ended(item, attempt, attempt.outcome, key, before)
+
+
+def _ended(item: Decision, attempt: Attempt, outcome: Outcome, key: str, before: Snapshot) -> Event:
+    if outcome is Outcome.PASSED:
+        name = "run.completed"
+    elif outcome in INTERRUPTIONS:
+        name = "run.cancelled"
+    elif outcome in STRIKES or item.status is not Status.BLOCKED:
+        name = "run.failed"
+    else:
+        name = "run.blocked"
+    return Event(
+        name,
+        before.now,
+        item.task,
+        key=key,
+        run=attempt.run,
+        pull=attempt.pull,
+        reason=str(outcome),
+        more={"kind": str(attempt.kind), "minutes": round(attempt.minutes, 1)},
+    )
+
+
+def _questions(item: Decision, task: Task, before: Snapshot) -> Iterator[Event]:
+    was, now = task.record, item.record
+    if len(now.answers) > len(was.answers):
+        yield Event("blocker.answered", before.now, item.task)
+    if now.blocker is not None and (
+        was.blocker is None or was.blocker.fingerprint != now.blocker.fingerprint
+    ):
+        yield Event("blocker.created", before.now, item.task)
+    if was.live is not None and now.live is None and now.attempts[-1].outcome is Outcome.PASSED:
+        earlier = [attempt.outcome for attempt in was.attempts if not attempt.live]
+        if was.answers and earlier and earlier[-1] is Outcome.BLOCKED:
+            yield Event("blocker.resolved", before.now, item.task)

@@ -1,0 +1,227 @@
+"""Events, each by its name: what must have happened for it, and that nothing else is told."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from bot.model.event import EVENTS, Event
+from bot.model.issue import EventKind, StateReason
+from bot.model.record import Answer, Blocker, Record
+from bot.model.report import Outcome, Question
+from bot.model.status import Status
+from bot.notation.events import write_events, write_lines
+from bot.plan import plan
+from bot.plan.events import Done, Reloaded, events_of
+from tests.builders import (
+    GREEN,
+    NOW,
+    a_comment,
+    a_pull,
+    a_record,
+    a_report,
+    a_run,
+    a_running,
+    a_snapshot,
+    a_task,
+    ago,
+    an_artifact,
+    an_attempt,
+    closed_as,
+    happened,
+    jobs,
+    labelled,
+    unlabelled,
+)
+
+DOCS = Path(__file__).parents[2] / "docs/telling.md"
+
+
+def told(*tasks, done=None, **snapshot):
+    before = a_snapshot(*tasks, **snapshot)
+    return events_of(before, plan(before), done or Done())
+
+
+def named(events, name):
+    assert {event.event for event in events} <= EVENTS.keys()
+    return [event for event in events if event.event == name]
+
+
+def ending(outcome, task=None, **report):
+    green = outcome is Outcome.PASSED
+    return told(
+        task or a_running(),
+        runs=(a_run(900, "cf-1-1", conclusion="success"),),
+        artifacts=(an_artifact("cf-1-1"),),
+        reports={50: a_report(outcome, **report)},
+        jobs={900: GREEN if green else jobs(agent="failure", verify="skipped", publish="success")},
+    )
+
+
+def test_run_started():
+    events = told(a_task(1), done=Done(started={1: 901}))
+    assert events == (Event("run.started", NOW, 1, key="cf-1-1", run=901, more={"kind": "code"}),)
+
+
+def test_what_was_left_to_the_next_tick_is_no_event():
+    assert told(a_task(1), done=Done(skipped={1: "changed since snapshot"})) == ()
+
+
+def test_nothing_happened():
+    assert (
+        told(
+            a_task(1, needs=(7,)),
+            a_task(2, Status.BACKLOG),
+            a_running(3, run=903),
+            runs=(a_run(903, "cf-3-1"),),
+        )
+        == ()
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "name"),
+    [
+        (Outcome.PASSED, "run.completed"),
+        (Outcome.FAILED, "run.failed"),
+        (Outcome.TIMEOUT, "run.failed"),
+        (Outcome.CRASHED, "run.failed"),
+        (Outcome.BLOCKED, "run.blocked"),
+        (Outcome.UNVERIFIED, "run.blocked"),
+        (Outcome.NO_CHANGES, "run.blocked"),
+        (Outcome.HELD, "run.blocked"),
+        (Outcome.INFRA, "run.cancelled"),
+        (Outcome.REFUSED, "run.cancelled"),
+    ],
+)
+def test_run_ended(outcome, name):
+    (event,) = [event for event in ending(outcome, minutes=3.21) if event.event.startswith("run.")]
+    assert (event.event, event.reason, event.task, event.key, event.run) == (name, outcome, 1, "cf-1-1", 900)
+    assert event.more == {"kind": "code", "minutes": 3.2}
+
+
+def test_run_ended_is_told_once():
+    running = a_running()
+    over = replace(running.record, attempts=(an_attempt(1, Outcome.FAILED, run=900),), strikes=1)
+    assert told(replace(running, record=over)) == ()
+
+
+def test_blocker_created_answered_and_resolved():
+    assert named(ending(Outcome.BLOCKED, question=Question("Which?")), "blocker.created")
+
+    asked = Blocker("question:cf-1-1", Question("Which?"), ago(minutes=9))
+    record = a_record(
+        1, Status.BLOCKED, blocker=asked, attempts=(an_attempt(1, Outcome.BLOCKED),), next_attempt=2
+    )
+    events = told(
+        a_task(1, Status.BLOCKED, record=record), comments={1: (a_comment("sqlite, not <b>postgres</b>"),)}
+    )
+    assert named(events, "blocker.answered")
+    (requeued,) = named(events, "reconcile.task_requeued")
+    assert requeued.reason == "answered"
+    assert "sqlite" not in write_events(events)
+
+    answered = {"answers": (Answer("Which?", "sqlite", "wendy", 1, ago(minutes=8)),)}
+    again = a_running(earlier_attempts=(an_attempt(0, Outcome.BLOCKED),), record_fields=answered)
+    assert named(ending(Outcome.PASSED, again), "blocker.resolved")
+    assert not named(ending(Outcome.FAILED, again), "blocker.resolved")
+    assert not named(ending(Outcome.PASSED), "blocker.resolved")
+
+
+def test_task_merged():
+    pull = a_pull(70, merged=True, is_open=False)
+    task = a_task(
+        1,
+        Status.DONE,
+        record=a_record(1, Status.DONE, pull=70),
+        pulls=(pull,),
+        **closed_as(StateReason.COMPLETED),
+    )
+    assert told(task) == (Event("task.merged", NOW, 1, pull=70),)
+    assert told(replace(task, record=replace(task.record, status=Status.MERGED))) == ()
+
+
+def test_reconcile_task_skipped():
+    waiting = a_task(1, record=a_record(1, Status.READY), **closed_as(StateReason.COMPLETED))
+    dropped = a_task(
+        2, Status.BACKLOG, record=a_record(2, Status.BACKLOG), **closed_as(StateReason.NOT_PLANNED)
+    )
+    started, first, second = told(waiting, dropped)
+    assert started == Event("reconcile.started", NOW, more={"tasks": 2})
+    assert (first.event, first.task, first.reason) == ("reconcile.task_skipped", 1, "completed")
+    assert (second.event, second.task, second.reason) == ("reconcile.task_skipped", 2, "dropped")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        (closed_as(StateReason.NOT_PLANNED), "closed"),
+        ({"events": (labelled("cf:ready"), unlabelled("cf:in-progress", at=ago(minutes=1)))}, "withdrawn"),
+    ],
+)
+def test_reconcile_task_killed(changes, reason):
+    running = a_running(**changes)
+    if reason == "withdrawn":
+        running = replace(running, issue=replace(running.issue, labels=()))
+    (event,) = named(told(running, runs=(a_run(),)), "reconcile.task_killed")
+    assert (event.task, event.key, event.run, event.reason) == (1, "cf-1-1", 900, reason)
+
+
+def test_reconcile_task_requeued_after_a_lost_run():
+    (event,) = named(
+        told(a_running(), runs=(a_run(900, "cf-1-1", conclusion="failure"),), jobs={900: ()}),
+        "reconcile.task_requeued",
+    )
+    assert event.reason == "infra"
+
+
+def test_reconcile_task_requeued_by_a_review():
+    pull = a_pull(70, changes_requested_at=ago(minutes=3))
+    task = a_task(1, Status.DONE, record=a_record(1, Status.DONE, pull=70), pulls=(pull,))
+    (event,) = named(told(task), "reconcile.task_requeued")
+    assert event.reason == "review"
+
+
+def test_a_strike_or_a_persons_label_is_no_reconciliation():
+    assert not named(ending(Outcome.FAILED), "reconcile.started")
+    moved = a_task(1, record=a_record(1, Status.FAILED), events=(labelled("cf:ready", at=ago(minutes=1)),))
+    assert not named(told(moved), "reconcile.task_requeued")
+
+
+def test_reconcile_error():
+    broken = a_task(2, record_problem="its record cannot be read: x")
+    (event,) = named(told(broken, done=Done(refused=2)), "reconcile.error")
+    assert event.more == {"count": 3}
+
+
+def test_config_reloaded_and_rejected():
+    for change in (Reloaded.RELOADED, Reloaded.REJECTED):
+        assert told(done=Done(configuration=change)) == (Event(change.value, NOW),)
+
+
+def test_reopened_by_a_person_is_no_event_of_ours():
+    task = a_task(
+        1, Status.DONE, record=Record(1, status=Status.DONE), events=(happened(EventKind.REOPENED),)
+    )
+    assert told(task) == ()
+
+
+def test_each_line_is_one_flat_object():
+    events = told(a_task(1), done=Done(started={1: 901}, configuration=Reloaded.RELOADED))
+    lines = [json.loads(line) for line in write_lines(events).splitlines()]
+    assert lines == json.loads(write_events(events))
+    assert lines[1] == {
+        "event": "run.started",
+        "at": "2026-03-02T12:00:00Z",
+        "task": 1,
+        "key": "cf-1-1",
+        "run": 901,
+        "kind": "code",
+    }
+
+
+def test_every_event_is_documented_with_the_same_words():
+    table = DOCS.read_text(encoding="utf-8").split("| event | what it tells |")[1].split("\n\n")[0]
+    assert dict(re.findall(r"^\| `([^`]+)` \| (.+) \|$", table, re.MULTILINE)) == dict(EVENTS)
