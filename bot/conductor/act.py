@@ -31,7 +31,7 @@ from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.decision import Decision, Plan
 from bot.model.errors import NotFound, Refused, WorkflowMissing
 from bot.model.issue import Comment, Issue, NeedState
-from bot.model.record import Record
+from bot.model.record import Record, Spent
 from bot.model.ref import Ref
 from bot.model.report import Outcome
 from bot.model.status import Status
@@ -45,6 +45,7 @@ from bot.notation.state import State, fitting
 from bot.notation.units import write_units
 from bot.plan.edits import ended, with_live
 from bot.plan.overview import overview_of
+from bot.plan.spending import day_of, spent_today
 
 LABELS = {
     Status.BACKLOG: ("c5def5", "known, not ordered yet"),
@@ -410,7 +411,10 @@ def _remember(
     records, finished = _index(plan, seen, written)
     rejected = seen.view.config_blob if seen.misconfigured else ""
     cursor = max(since, seen.latest_comment or since)
-    state = fitting(State(cursor, records, finished, valid, rejected, _paused_for(seen)))
+    day, spent = _ledger(plan, seen)
+    state = fitting(
+        State(cursor, records, finished, valid, rejected, _paused_for(seen), day, spent), _running(plan)
+    )
     body = _dashboard(plan, seen, state, effects)
     if seen.dashboard is not None:
         if state == before and same_but_time(body, seen.dashboard.body):
@@ -439,6 +443,19 @@ def _dashboard(plan: Plan, seen: Observation, state: State, effects: Effects) ->
 def _has_dashboard(github: GitHub, seen: Observation, config: Config) -> bool:
     open_ones = github.labelled(config.label("dashboard"))
     return any(issue.author.id == seen.view.viewer.id for issue in open_ones)
+
+
+def _ledger(plan: Plan, seen: Observation) -> tuple[str, Mapping[str, Spent]]:
+    """What attempts have used up today. Yesterday's stays until there is something to say about today."""
+    now = seen.snapshot.now
+    spent = spent_today((decision.record for decision in plan.decisions), seen.snapshot.spent, now)
+    if not spent and seen.state is not None:
+        return seen.state.day, seen.state.spent
+    return (str(day_of(now)) if spent else ""), spent
+
+
+def _running(plan: Plan) -> frozenset[str]:
+    return frozenset(str(decision.task) for decision in plan.decisions if decision.record.live is not None)
 
 
 def _index(

@@ -18,7 +18,7 @@ from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.engine import Around
 from bot.model.errors import NotFound, TryLater, UsageError, WorkflowMissing
 from bot.model.issue import Comment, Issue, NeedState
-from bot.model.record import Record
+from bot.model.record import Record, Spent
 from bot.model.ref import Ref
 from bot.model.report import Report
 from bot.model.run import Artifact, Run
@@ -35,6 +35,7 @@ from bot.notation.needs import read_needs
 from bot.notation.records import read_record
 from bot.notation.reports import REPORT_FILE, read_report
 from bot.notation.state import State, read_state
+from bot.plan.spending import day_of, spent_today
 
 DEFAULT_PREFIX = "cf"
 _RUNS_WINDOW = timedelta(hours=6)  # older live runs are read one by one, by their recorded id
@@ -88,6 +89,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         needs=_native_needs(issues),
         batches=batches,
         around=around,
+        spent=_spent(state, comments, now, accounts),
     )
     snapshot, boxes = read_boxes(dashboard, snapshot, partial(look_up, github))
     paused = pause_words(dashboards, snapshot, boxes, state.paused_for if state else "")
@@ -108,6 +110,21 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         ),
         boxes=boxes,
     )
+
+
+def _spent(
+    state: State | None, comments: Sequence[Comment], now: datetime, accounts: frozenset[int]
+) -> Mapping[str, Spent]:
+    """What attempts used up today, as the dashboard and recent status comments tell, those on closed issues included."""
+    records = []
+    for comment in comments:
+        try:
+            record = read_record(comment, comment.issue, accounts)
+        except Unreadable:
+            continue
+        records += [record] if record is not None else []
+    known = state.spent if state is not None and state.day == str(day_of(now)) else {}
+    return spent_today(records, known, now)
 
 
 def look_up(

@@ -76,7 +76,7 @@ def _where(event: Event) -> str:
 
 
 def remarks(tick: Tick) -> list[str]:
-    """What people should know beside the decisions: refused writes, labels on pull requests, status labels put right."""
+    """What people should know beside the decisions: refused writes, labels on pull requests, repairs, keys without effect."""
     refused = [f"GitHub refused a write: {quote_line(problem)}" for problem in tick.effects.refused]
     pulls = [
         f"label on a pull request ignored: #{issue.number}"
@@ -85,7 +85,8 @@ def remarks(tick: Tick) -> list[str]:
     ]
     boxes = tick.seen.boxes
     unobeyed = [f"ticked boxes do not count: {quote_line(boxes.refused)}"] if boxes and boxes.refused else []
-    return [*refused, *pulls, *unobeyed, *_repairs(tick)]
+    warnings = (quote_line(words) for words in tick.seen.snapshot.config.warnings)
+    return [*refused, *pulls, *unobeyed, *_repairs(tick), *warnings]
 
 
 def _repairs(tick: Tick) -> list[str]:

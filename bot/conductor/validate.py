@@ -45,6 +45,8 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: A
     print(
         f"{path} is valid. engine: {config.engine}; gates: {gates}; at most {config.max_parallel} at a time"
     )
+    for warning in config.warnings:
+        print(warning)
     if config.engine not in config.engines or not config.engines[config.engine].args.strip():
         print(f"but nothing would start: engines.{config.engine}.args, the agent's command line, is not set")
     return 0

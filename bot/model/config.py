@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from msgspec import Struct, field
 
+from bot.model.status import Status
 from bot.model.unit import Gate, Kind
 
 CONFIG_PATH = ".github/cf.yml"
@@ -54,9 +55,38 @@ class Publish(Struct, frozen=True):
 
 
 class Stall(Struct, frozen=True):
-    """For how long an agent may neither print, change a file nor use processor time. 0 means for as long as it likes."""
+    """For how long an agent may neither print, change a file nor use processor time (0: for as long as it likes), and what then.
+
+    `action` is `blocker` (a person is asked), `retry` (once, with a strike) or `fail`.
+    """
 
     timeout: timedelta = timedelta(seconds=300)
+    action: str = "blocker"
+
+
+class Brakes(Struct, frozen=True):
+    """What parks a task that only costs: attempts in a row without progress, and caps over its whole life."""
+
+    no_progress: int = 3
+    attempts: int = 15
+    minutes: float = 600
+    tokens: float = 40_000_000
+
+
+class Spending(Struct, frozen=True):
+    """A budget; None: no limit."""
+
+    minutes: float | None = None
+    tokens: float | None = None
+    usd: float | None = None
+
+
+class Budget(Struct, frozen=True):
+    """What one attempt, one task over its whole life, and all tasks of one UTC day may use."""
+
+    attempt: Spending = Spending()
+    task: Spending = Spending()
+    day: Spending = Spending()
 
 
 class Trust(Struct, frozen=True):
@@ -88,6 +118,7 @@ class Config(Struct, frozen=True):
     stall: Stall = Stall()
     max_parallel: int = 4
     max_parallel_by_label: Mapping[str, int] = field(default_factory=dict)
+    max_parallel_by_status: Mapping[Status, int] = field(default_factory=dict)
     total: int = 10
     dispatch: Dispatch = Dispatch()
     order: str = "critical-path"
@@ -96,6 +127,8 @@ class Config(Struct, frozen=True):
     category_prefix: str = "area:"
     dependencies: Dependencies = Dependencies()
     retry: Retry = Retry()
+    brakes: Brakes = Brakes()
+    budget: Budget = Budget()
     merge: str = "manual"
     publish: Publish = Publish()
     force_after: timedelta = timedelta(minutes=5)
@@ -106,6 +139,7 @@ class Config(Struct, frozen=True):
     models: Models = Models()
     dashboard: bool = True
     blob: str = ""
+    warnings: tuple[str, ...] = ()  # what is allowed and has no effect, in plain words
 
     def label(self, name: str) -> str:
         """The full name of one of our labels: `cf:ready` for `ready`."""

@@ -4,9 +4,29 @@ from msgspec import Struct
 
 from bot.model.engine import Wish
 from bot.model.moment import Moment
-from bot.model.report import Outcome, Question
+from bot.model.report import Hold, Outcome, Question
 from bot.model.status import Status
 from bot.model.unit import Kind
+
+
+class Spent(Struct, frozen=True, array_like=True):
+    """What attempts have used up. `attempts` counts those that started an agent."""
+
+    attempts: int = 0
+    minutes: float = 0.0
+    tokens: int = 0
+    usd: float = 0.0
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(
+            self.attempts + other.attempts,
+            self.minutes + other.minutes,
+            self.tokens + other.tokens,
+            self.usd + other.usd,
+        )
+
+
+_STARTED_NOTHING = (Outcome.REFUSED, Outcome.CAPACITY, Outcome.INFRA)
 
 
 class Attempt(Struct, frozen=True, omit_defaults=True):
@@ -51,6 +71,11 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
     def live(self) -> bool:
         return self.outcome is None
 
+    @property
+    def spent(self) -> Spent:
+        agent = self.kind is Kind.CODE and self.outcome not in _STARTED_NOTHING
+        return Spent(int(agent), self.minutes, self.tokens, self.usd)
+
 
 class Approval(Struct, frozen=True, omit_defaults=True):
     """Who ordered the work, when, and the digest of the title and body that the order stands for."""
@@ -76,6 +101,19 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     by: str
     comment: int
     at: Moment
+
+
+class Held(Struct, frozen=True, omit_defaults=True):
+    """Finished work that was not published: why, since when, by which attempt, and how often publishing was tried again.
+
+    `protected` are the paths that the notice lists: an order to publish lets exactly these through.
+    """
+
+    why: Hold
+    at: Moment
+    attempt: int
+    protected: tuple[str, ...] = ()
+    tries: int = 0
 
 
 class Record(Struct, frozen=True, omit_defaults=True):
@@ -105,9 +143,21 @@ class Record(Struct, frozen=True, omit_defaults=True):
     reviewed_at: Moment | None = None
     reopened_at: Moment | None = None
     wish: Wish = Wish()  # what a person's command asked for; it holds until the next order
+    held: Held | None = None
+    exceptions: tuple[
+        str, ...
+    ] = ()  # protected paths that an order lets through when `republish` comes about
+    before: Spent = Spent()  # by attempts that are not kept in the record any more
+    fresh: bool = False  # the next attempt starts from the base on a branch of its own
+    refused: int = 0  # the pull request whose closing words are for the next prompt
     batch: int = 0  # the batch issue by whose order it became ready; 0 once a person has ordered it anew
 
     @property
     def live(self) -> Attempt | None:
         """The attempt that owns the task now, if any."""
         return self.attempts[-1] if self.attempts and self.attempts[-1].live else None
+
+    @property
+    def spent(self) -> Spent:
+        """What the task has used up in its whole life."""
+        return sum((attempt.spent for attempt in self.attempts), self.before)

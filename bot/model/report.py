@@ -23,8 +23,19 @@ class Outcome(StrEnum):
     REFUSED = "refused"
 
 
+class Hold(StrEnum):
+    """Why finished work was not published (outcome `held`), which decides what can help."""
+
+    PROTECTED = "protected"  # a person may let exactly the named paths through
+    SETTING = "setting"  # GitHub refused the pull request; tried again later
+    SECRET = "secret"  # noqa: S105 - a word; only a new attempt helps
+    EXPIRED = "expired"  # the kept work is gone: only a new attempt
+
+
 STRIKES = frozenset({Outcome.FAILED, Outcome.TIMEOUT, Outcome.CRASHED})
-INTERRUPTIONS = frozenset({Outcome.CANCELLED, Outcome.INFRA, Outcome.CAPACITY, Outcome.REFUSED})
+INTERRUPTIONS = frozenset({Outcome.CANCELLED, Outcome.INFRA, Outcome.REFUSED})
+NO_FAULT = INTERRUPTIONS | {Outcome.CAPACITY}
+"""The attempt ended without the work itself having failed or finished; it is gone on with."""
 
 
 class GateStatus(StrEnum):
@@ -77,6 +88,8 @@ class Report(Struct, frozen=True, omit_defaults=True):
     `tokens` and `usd` are as the engine counted them (0: not told), `failure` the fingerprint of what failed, `retry_after`
     when the model's provider takes work again, `session` what the engine needs to continue the conversation.
     `version` is the engine's, `steps` the timeline of its work (the middle of a long one is left out).
+    `hold` says why work is held, `protected` the paths that a publish unit may be allowed by order, and `conflict` that
+    `merge: auto` could not merge because work and base contradict each other.
     `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.
     """
 
@@ -105,4 +118,7 @@ class Report(Struct, frozen=True, omit_defaults=True):
     retry_after: Moment | None = None
     session: str = ""
     steps: tuple[Step, ...] = ()
+    hold: Hold | None = None
+    protected: tuple[str, ...] = ()
+    conflict: bool = False
     statistics: dict[str, float] = field(default_factory=dict)

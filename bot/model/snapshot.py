@@ -10,6 +10,7 @@ from bot.model.batch import Batch
 from bot.model.config import Config
 from bot.model.engine import Around
 from bot.model.issue import Comment, NeedState
+from bot.model.record import Spent
 from bot.model.ref import Ref
 from bot.model.report import Question, Report
 from bot.model.run import Artifact, Job, Run
@@ -83,3 +84,4 @@ class Snapshot(Struct, frozen=True):
     verdicts: Mapping[Question, Verdict] = field(default_factory=dict)
     proposals: Mapping[tuple[int, ...], Proposal] = field(default_factory=dict)
     around: Around = Around()
+    spent: Mapping[str, Spent] = field(default_factory=dict)  # by key, for attempts that ended today (UTC)

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from bot.model.config import (
     CONFIG_PATH,
+    Brakes,
+    Budget,
     Config,
     Dependencies,
     Dispatch,
@@ -17,12 +19,15 @@ from bot.model.config import (
     Models,
     Publish,
     Retry,
+    Spending,
     Stall,
     Trust,
 )
 from bot.model.engine import ADDRESS, ALIASES, ENGINES, RENAMED, WORD
 from bot.model.errors import UsageError
+from bot.model.status import Status
 from bot.model.unit import Gate, Kind, verify_legs
+from bot.notation.bystatus import NotALimit, idle_names, read_by_status
 from bot.notation.duration import DurationError, read_duration
 from bot.notation.readers import (
     FLAG,
@@ -43,7 +48,7 @@ _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
 _NOT_YET = frozenset(
-    "start isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules blockers"
+    "start isolation inference supervisor supervisor_rules blockers"
     " shared_fixes hooks webhook unit testing dependencies.sub_issues dependencies.sync trust.authors".split()
 )
 
@@ -304,6 +309,44 @@ def _counts(value: Value) -> dict[str, int]:
     return {key: child.integer(0, 256) for key, child in value.items()}
 
 
+_NAMES = "|".join(name for status in Status for name in (status.name, status.value))
+_PAIR = f"({_NAMES})=(25[0-6]|2[0-4][0-9]|1[0-9]{{2}}|[0-9]{{1,2}})"
+
+
+@reads(
+    {
+        "anyOf": [
+            mapped_freely(_integer(0, 256).schema, {"pattern": f"^({_NAMES})$"}),
+            {"type": "string", "pattern": f"^{_PAIR}(, *{_PAIR})*$"},
+        ]
+    }
+)
+def _by_status(value: Value) -> dict[str, Any]:
+    try:
+        limits = read_by_status(value.raw)
+    except NotALimit as error:
+        value.fail(str(error))
+    idle = idle_names(limits)
+    words = f"{value.file}, line {value.line}: {value.name}: nothing starts from {', '.join(idle)}, so that limit has no effect"
+    return {"max_parallel_by_status": limits, "warnings": (words,) if idle else ()}
+
+
+def _number(low: int, high: int) -> Reader:
+    def read(value: Value) -> float:
+        raw = value.raw
+        if isinstance(raw, bool) or not isinstance(raw, int | float) or not low <= raw <= high:
+            value.fail(f"must be a number from {low} to {high}")
+        return raw
+
+    return Reader(read, {"type": "number", "minimum": low, "maximum": high})
+
+
+_SPENDING = _section(
+    Spending,
+    {"minutes": _number(0, 10**7), "tokens": _number(0, 10**13), "usd": _number(0, 10**7)},
+)
+
+
 _ACCOUNT = _integer(1, 2**53)
 
 
@@ -350,9 +393,19 @@ _TOP: Mapping[str, Reader] = {
     "gates": _as("gates", _gates),
     "corrections": _as("corrections", _integer(0, 20)),
     "timeout": _timeout,
-    "stall": _as("stall", _section(Stall, {"timeout": _duration(_ZERO, 6 * _HOUR)})),
+    "stall": _as(
+        "stall",
+        _section(
+            Stall,
+            {
+                "timeout": _duration(_ZERO, 6 * _HOUR),
+                "action": choice("blocker", "retry", "fail"),
+            },
+        ),
+    ),
     "max_parallel": _as("max_parallel", _integer(0, 256)),
     "max_parallel_by_label": _as("max_parallel_by_label", _counts),
+    "max_parallel_by_status": _by_status,
     "limits": _renamed({"total": ("total", _integer(0, 256))}),
     "dispatch": _as(
         "dispatch",
@@ -388,6 +441,19 @@ _TOP: Mapping[str, Reader] = {
             },
         ),
     ),
+    "brakes": _as(
+        "brakes",
+        _section(
+            Brakes,
+            {
+                "no_progress": _integer(2, 20),
+                "attempts": _integer(1, 10_000),
+                "minutes": _number(1, 10**7),
+                "tokens": _number(1, 10**13),
+            },
+        ),
+    ),
+    "budget": _as("budget", _section(Budget, dict.fromkeys(("attempt", "task", "day"), _SPENDING))),
     "merge": _as("merge", choice("manual", "auto")),
     "publish": _as(
         "publish",

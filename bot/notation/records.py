@@ -50,6 +50,7 @@ def bounded(record: Record, kept: int = _SIZES[0][0], length: int = _SIZES[0][1]
     return replace(
         record,
         attempts=tuple(_attempt(attempt, length) for attempt in record.attempts[-kept:]),
+        before=sum((attempt.spent for attempt in record.attempts[:-kept]), record.before),
         notices=record.notices[-min(_NOTICES_KEPT, _NOTICES_PER_KEPT * kept) :],
         acted=record.acted[-_ACTED_KEPT:],
         answers=tuple(_answer(answer, length) for answer in record.answers[-kept:]),

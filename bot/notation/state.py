@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from bot.model.issue import Issue
 from bot.model.moment import Moment
+from bot.model.record import Spent
 from bot.notation.codec import Unreadable, dump, load
 from bot.notation.marker import read_marker, write_marker
 
@@ -26,6 +27,8 @@ class State(Struct, frozen=True, omit_defaults=True):
     `records` says which comment (node id; empty: among the first of its issue) holds whose record, for tasks that are not
     finished: one that has left the tracked issues is looked at by its number. `finished` says the same for finished ones whose
     record is not among the first comments of their issue, so that a reopened task finds it again.
+
+    `spent` is, by key, what the attempts that ended on `day` (UTC) have used up: records of closed issues are not read any more.
     """
 
     comments_since: Moment
@@ -34,10 +37,14 @@ class State(Struct, frozen=True, omit_defaults=True):
     config_blob: str = ""
     rejected: str = ""
     paused_for: str = ""
+    day: str = ""
+    spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
-def fitting(state: State) -> State:
+def fitting(state: State, running: Collection[str] = ()) -> State:
     """The state within its share of the dashboard. Of what it knows of thousands of tasks the oldest finished ones go first.
+
+    `running` tasks stay: a label taken from one must end its run.
 
     Only tasks that leave the tracked issues are found by it alone, so what is left out costs a task that lost its label.
     """
@@ -47,6 +54,8 @@ def fitting(state: State) -> State:
         for number in sorted(index, key=int):
             if size <= _MOST:
                 break
+            if number in running:
+                continue
             size -= len(number) + len(index.pop(number)) + 6  # quotes, colon, comma
     return replace(state, finished=finished, records=records)
 

@@ -21,6 +21,7 @@ from bot.plan.people import (
     obey_move,
     withdraw_unlabelled,
 )
+from bot.plan.spending import hold_over_budget
 from bot.plan.starts import (
     hold_back_off,
     hold_cyclic,
@@ -53,6 +54,7 @@ RULES: tuple[Rule, ...] = (
     hold_paused,
     hold_without_agent,
     hold_back_off,
+    hold_over_budget,
     hold_for_needs,
     hold_unapproved,
 )

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from bot.model.config import Config
 from bot.model.decision import Notice
 from bot.model.record import Blocker, Record
-from bot.model.report import INTERRUPTIONS, STRIKES, GateStatus, Outcome, Question, Report
+from bot.model.report import INTERRUPTIONS, NO_FAULT, STRIKES, GateStatus, Outcome, Question, Report
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.keys import Key
 from bot.notation.quoting import code_block, quote, quote_line
+from bot.plan.brakes import tripped
 from bot.plan.outcomes import Ending
 
 
@@ -27,13 +28,25 @@ class Effect(Struct, frozen=True):
 
 
 def effect_of(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:
-    """`record` holds the attempt as already ended. Only failures of the work itself cost a strike."""
-    record = _keep_work(key, record, ending)
+    """`record` holds the attempt as already ended. Only failures of the work itself cost a strike.
+
+    What would go on by itself, or with an answer, is parked if a brake has tripped.
+    """
+    effect = _plain_effect(key, _keep_work(key, record, ending), ending, config, now)
+    goes_on = effect.status is Status.READY or effect.record.blocker is not None
+    brake = tripped(effect.record, config) if goes_on else ""
+    return _parked(key, effect.record, ending, brake, config) if brake else effect
+
+
+def _plain_effect(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:
     outcome = ending.outcome
-    if outcome in STRIKES:
+    if outcome in STRIKES or (outcome is Outcome.STALLED and config.stall.action != "blocker"):
         return _struck(key, record, ending, config, now)
     if outcome in INTERRUPTIONS:
         return _interrupted(key, record, ending, config)
+    if outcome is Outcome.CAPACITY:
+        engine = record.attempts[-1].engine or config.engine
+        return Effect(Status.READY, record, f"{key}: {engine} takes no work for now; no attempt is counted")
     record = replace(record, interruptions=0, not_before=None)
     if outcome is Outcome.PASSED:
         return _passed(key, record, ending)
@@ -42,12 +55,28 @@ def effect_of(key: Key, record: Record, ending: Ending, config: Config, now: dat
     return _needs_a_look(key, record, ending)
 
 
+def _parked(key: Key, record: Record, ending: Ending, brake: str, config: Config) -> Effect:
+    """A brake has tripped: failed, with the evidence."""
+    report = ending.report
+    text = "\n\n".join(
+        [
+            f"**Stopped by a brake**: {brake}. The last attempt, `{key}`, ended as *{ending.outcome}*.",
+            *([quote(ending.reason)] if ending.reason else []),
+            *([quote(report.question.text)] if report and report.question else []),
+            *_failing_tails(report),
+            f"To grant one more attempt, set the label `{config.label(Status.READY)}`; better, change what it is asked first.",
+        ]
+    )
+    record = replace(record, not_before=None, blocker=None)
+    return Effect(Status.FAILED, record, f"{key} {ending.outcome}; {brake}", (Notice(f"brake:{key}", text),))
+
+
 def _keep_work(key: Key, record: Record, ending: Ending) -> Record:
     """Remember where the work is, so that the next attempt goes on from it."""
     report, attempt = ending.report, record.attempts[-1]
     if ending.republish:
         return replace(record, earlier=f"{attempt.run}/{key}", republish=True)
-    if attempt.kind is Kind.PUBLISH and ending.outcome in INTERRUPTIONS:
+    if attempt.kind is Kind.PUBLISH and ending.outcome in NO_FAULT:
         return record  # the proven work is still there, and was still not published
     if report is None or not report.head:
         return replace(record, republish=False)
@@ -104,7 +133,7 @@ def _struck(key: Key, record: Record, ending: Ending, config: Config, now: datet
     strikes = record.strikes + 1
     record = replace(record, strikes=strikes, interruptions=0)
     reason = f"{key} {ending.outcome}: {ending.reason}" if ending.reason else f"{key} {ending.outcome}"
-    if strikes < config.retry.max_attempts:
+    if strikes < config.retry.max_attempts and _may_try_again(record, ending.outcome, config):
         not_before = now + backoff(config, strikes, key)
         words = f"{reason}; attempt {strikes + 1} of {config.retry.max_attempts} not before {not_before:%H:%M:%S} UTC"
         return Effect(Status.READY, replace(record, not_before=not_before), words)
@@ -117,6 +146,15 @@ def _struck(key: Key, record: Record, ending: Ending, config: Config, now: datet
         ]
     )
     return Effect(Status.FAILED, replace(record, not_before=None), reason, (Notice(f"failed:{key}", text),))
+
+
+def _may_try_again(record: Record, outcome: Outcome, config: Config) -> bool:
+    """A stall is tried again once, and not at all with `stall.action: fail`."""
+    if outcome is not Outcome.STALLED:
+        return True
+    struck = [attempt for attempt in record.attempts if attempt.outcome not in NO_FAULT][-record.strikes :]
+    stalls = sum(attempt.outcome is Outcome.STALLED for attempt in struck)
+    return config.stall.action == "retry" and stalls <= 1
 
 
 def backoff(config: Config, strikes: int, key: Key) -> timedelta:

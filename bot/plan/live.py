@@ -40,7 +40,7 @@ def end_live(
     if isinstance(ending, frozenset):
         return board.decide(item, verb, why, status, item.record, notices=notices, wants=ending)
     if ending is not None and ending.report is not None:
-        record = with_newest(item.record, merge_facts(live, ending, board.snapshot.now))
+        record = with_newest(item.record, merge_facts(item.record, ending, board.snapshot.now))
         return board.decide(item, verb, why, status, record, notices=notices)
     settled = _settle_unwanted(item, board, live, run, why)
     if settled is not None:
@@ -172,7 +172,7 @@ def _overdue(live: Attempt, board: Board) -> bool:
 
 def _finish(item: Item, board: Board, key: Key, record: Record, ending: Ending) -> Decision:
     now = board.snapshot.now
-    record = with_newest(record, merge_facts(record.attempts[-1], ending, now))
+    record = with_newest(record, merge_facts(record, ending, now))
     effect = effect_of(key, record, ending, board.config, now)
     return board.decide(
         item,

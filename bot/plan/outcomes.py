@@ -1,14 +1,16 @@
 """How an attempt ended: facts from the platform, words from the agent (design decision 3)."""
 
+import hashlib
 from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.model.record import Attempt
-from bot.model.report import GateStatus, Outcome, Report
+from bot.model.record import Attempt, Record
+from bot.model.report import NO_FAULT, GateStatus, Outcome, Report
 from bot.model.run import Artifact, Job, Run
 from bot.model.snapshot import JobsOf, Lookup, ReportIn, Snapshot
+from bot.model.unit import Kind
 from bot.notation.keys import Key, keys_in
 from bot.notation.reports import report_name
 
@@ -22,12 +24,16 @@ _NEVER_STARTED = ("startup_failure", "action_required", "stale")
 
 
 class Ending(Struct, frozen=True):
-    """How the attempt ended. `republish` says that proven work exists and only publishing is left."""
+    """How the attempt ended. `republish` says that proven work exists and only publishing is left.
+
+    `minutes` is how long its agent's job took by GitHub's clock, 0 where that is not known.
+    """
 
     outcome: Outcome
     reason: str
     report: Report | None = None
     republish: bool = False
+    minutes: float = 0.0
 
 
 class Legs(Struct, frozen=True):
@@ -65,10 +71,16 @@ def ending_of(key: Key, run: Run, snapshot: Snapshot) -> Ending | frozenset[Look
         return unread
     report = _counting_report(key, artifacts, legs, snapshot)
     if report is not None:
-        return _with_report(report, legs)
+        return replace(_with_report(report, legs), minutes=_minutes(legs.agent))
     if run.ended:
-        return _without_report(run, legs)
+        return replace(_without_report(run, legs), minutes=_minutes(legs.agent))
     return None
+
+
+def _minutes(job: Job | None) -> float:
+    if job is None or job.started_at is None or job.completed_at is None:
+        return 0.0
+    return round((job.completed_at - job.started_at).total_seconds() / 60, 2)
 
 
 def legs_of(task: int, jobs: tuple[Job, ...]) -> Legs:
@@ -146,26 +158,28 @@ def _without_report(run: Run, legs: Legs) -> Ending:
     return Ending(Outcome.INFRA, "the agent's job succeeded, but its report is missing")
 
 
-def merge_facts(attempt: Attempt, ending: Ending, now: datetime) -> Attempt:
-    """The attempt with what its ending says."""
+def merge_facts(record: Record, ending: Ending, now: datetime) -> Attempt:
+    """The newest attempt with what its ending says. How long it took is the longer of GitHub's word and the job's own."""
+    attempt = record.attempts[-1]
+    report = ending.report
     ended = replace(
         attempt,
         outcome=ending.outcome,
         reason=ending.reason or _PLAIN_WORDS.get(ending.outcome, ""),
         ended_at=now,
+        minutes=max(ending.minutes, report.minutes if report else 0.0),
+        evidence=_evidence(record, ending),
     )
-    report = ending.report
     if report is None:
         return ended
     return replace(
         ended,
         head=report.head,
         pull=report.pull,
-        minutes=report.minutes,
         engine=report.engine or attempt.engine,
         model=report.model or attempt.model,
-        tokens=report.tokens,
-        usd=report.usd,
+        tokens=max(report.tokens, 0),
+        usd=max(report.usd, 0.0),
         rounds=report.rounds,
         files=report.files_changed,
         gates=len(report.gates),
@@ -173,3 +187,14 @@ def merge_facts(attempt: Attempt, ending: Ending, now: datetime) -> Attempt:
         failure=report.failure,
         retry_after=report.retry_after,
     )
+
+
+def _evidence(record: Record, ending: Ending) -> str:
+    """What the attempt has changed, proved and asked, as a digest; empty where it came to no end of its own."""
+    if ending.outcome in NO_FAULT or record.attempts[-1].kind is not Kind.CODE:
+        return ""
+    report = ending.report
+    gates = sorted(f"{gate.name}={gate.status}" for gate in report.gates) if report else []
+    asked = report.question.text if report and report.question else ""
+    head = (report.head if report else "") or record.head
+    return hashlib.sha256("\0".join((head, *gates, " ".join(asked.split()))).encode()).hexdigest()[:16]

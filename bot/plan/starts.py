@@ -1,5 +1,6 @@
 """Which ready tasks start now, in which order, and why the others do not yet."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
@@ -9,17 +10,19 @@ from bot.model.decision import Decision, Notice, Start, Verb
 from bot.model.engine import Choice
 from bot.model.issue import NeedState
 from bot.model.record import Approval, Attempt, Record
-from bot.model.report import Outcome
+from bot.model.report import NO_FAULT, Outcome
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.keys import Key
 from bot.plan.batches import Turns
 from bot.plan.board import Board, Item
+from bot.plan.capacity import breakers
 from bot.plan.edits import last_attempt
 from bot.plan.graph import show_path
 from bot.plan.labels import set_by
 from bot.plan.live import changed_notice
 from bot.plan.order import Candidate, History, critical_path_order, expected_durations, score_order
+from bot.plan.spending import day_used_up
 from bot.plan.trust import Unapproved, Unknown, judge_order
 from bot.plan.waiting import need_notices, unmet_needs
 
@@ -121,11 +124,23 @@ def start_in_order(items: Sequence[Item], decided: Mapping[int, Decision], board
     `decided` are the other tasks: each that an attempt still owns takes a slot until its run has ended.
     """
     slots = _Slots(board, [decision for decision in decided.values() if decision.record.live is not None])
+    records = [*(decision.record for decision in decided.values()), *(item.record for item in items)]
+    held = breakers(records, board.config)
+    used_up, tomorrow = day_used_up(records, board)
     turns = Turns(items, decided, board)
     by_number = {item.number: item for item in items}
     decisions = []
     for candidate in _in_order(items, board):
         item = by_number[candidate.number]
+        kind = _kind(item.record)
+        until = held.get(board.choice(item).engine)
+        if kind is Kind.CODE and until is not None and until > board.snapshot.now:
+            reason = f"{board.choice(item).engine} takes no work until {until:%Y-%m-%d %H:%M:%S} UTC"
+            decisions.append(board.hold(item, reason, due=until))
+            continue
+        if kind is Kind.CODE and used_up:
+            decisions.append(board.hold(item, used_up, due=tomorrow))
+            continue
         full = slots.refusal(item) or turns.refusal(item)
         if not full and slots.taken >= STARTS_PER_TICK:
             due = board.snapshot.now + timedelta(minutes=1)
@@ -142,23 +157,35 @@ def start_in_order(items: Sequence[Item], decided: Mapping[int, Decision], board
 
 
 class _Slots:
-    """Counts what runs against the limits; a limit of 0 is 0."""
+    """Counts what runs against the limits; a limit of 0 is 0. All but `limits.total` are about attempts, not about publishing."""
 
     def __init__(self, board: Board, used: Sequence[Decision]) -> None:
         self._config = board.config
-        tasks = [board.snapshot.tasks[decision.task] for decision in used]
-        self._all = len(tasks)
+        self._all = len(used)
         self.taken = 0
+        live = [
+            (board.snapshot.tasks[decision.task], attempt)
+            for decision in used
+            if (attempt := decision.record.live) is not None and attempt.kind is Kind.CODE
+        ]
+        self._attempts = len(live)
         self._by_label = {
-            label: sum(task.issue.has_label(label) for task in tasks)
+            label: sum(task.issue.has_label(label) for task, _ in live)
             for label in self._config.max_parallel_by_label
         }
+        self._by_status = Counter(attempt.started_from for _, attempt in live)
 
     def refusal(self, item: Item) -> str:
         if self._all >= self._config.total:
             return f"waits for a slot: limits.total is {self._config.total}"
-        if self._all >= self._config.max_parallel:
+        if _kind(item.record) is not Kind.CODE:
+            return ""
+        if self._attempts >= self._config.max_parallel:
             return f"waits for a slot: max_parallel is {self._config.max_parallel}"
+        status = started_from(item.record)
+        most = self._config.max_parallel_by_status.get(status, self._config.max_parallel)
+        if self._by_status[status] >= most:
+            return f"waits for a slot: max_parallel_by_status for {status.name} is {most}"
         for label, most in self._config.max_parallel_by_label.items():
             if item.task.issue.has_label(label) and self._by_label[label] >= most:
                 return f"waits for a slot: max_parallel_by_label for {label} is {most}"
@@ -167,8 +194,17 @@ class _Slots:
     def take(self, item: Item) -> None:
         self._all += 1
         self.taken += 1
+        if _kind(item.record) is not Kind.CODE:
+            return
+        self._attempts += 1
+        self._by_status[started_from(item.record)] += 1
         for label in self._by_label:
             self._by_label[label] += item.task.issue.has_label(label)
+
+
+def _kind(record: Record) -> Kind:
+    """What a start of this task would do."""
+    return Kind.PUBLISH if record.republish else Kind.CODE
 
 
 def _in_order(items: Sequence[Item], board: Board) -> Iterable[Candidate]:
@@ -196,12 +232,7 @@ def _candidate(item: Item) -> Candidate:
 def _is_continued(record: Record) -> bool:
     """Work that was begun and interrupted, or whose question was answered."""
     last = last_attempt(record)
-    return last is not None and last.outcome in (
-        Outcome.BLOCKED,
-        Outcome.INFRA,
-        Outcome.CANCELLED,
-        Outcome.CAPACITY,
-    )
+    return last is not None and (last.outcome is Outcome.BLOCKED or last.outcome in NO_FAULT)
 
 
 def _history(board: Board) -> History:
@@ -218,13 +249,13 @@ def _start(item: Item, board: Board) -> Decision:
     approval = judge_order(item.task, item.record, board.snapshot)
     assert isinstance(approval, Approval), "only approved tasks get here"
     record = item.record
-    kind = Kind.PUBLISH if record.republish else Kind.CODE
+    kind = _kind(record)
     choice = Choice() if kind is Kind.PUBLISH else board.choice(item)
     attempt = Attempt(
         record.next_attempt,
         kind,
         board.snapshot.now,
-        _started_from(record),
+        started_from(record),
         approval.digest,
         engine=choice.engine,
         model=choice.model,
@@ -255,13 +286,13 @@ def _claimed(record: Record, attempt: Attempt, approval: Approval) -> Record:
     )
 
 
-def _started_from(record: Record) -> Status:
+def started_from(record: Record) -> Status:
     """What the limits by status count: READY fresh, FAILED after a strike, BLOCKED after an answer, IN_PROGRESS after a loss."""
     last = last_attempt(record)
     if last is None:
         return Status.READY
     if last.outcome is Outcome.BLOCKED:
         return Status.BLOCKED
-    if last.outcome in (Outcome.INFRA, Outcome.CAPACITY, Outcome.REFUSED, Outcome.CANCELLED):
+    if last.outcome is Outcome.CAPACITY or record.interruptions:
         return Status.IN_PROGRESS
     return Status.FAILED if record.strikes else Status.READY

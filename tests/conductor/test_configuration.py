@@ -60,6 +60,103 @@ def test_limits(line, count, words):
 
 
 @pytest.mark.parametrize(
+    ("line", "again", "words"),
+    [
+        ("max_parallel_by_status: {}", True, ""),
+        ("max_parallel_by_status: {READY: 1}", True, "max_parallel_by_status for READY is 1"),
+        ("max_parallel_by_status: READY=0", False, "max_parallel_by_status for READY is 0"),
+    ],
+)
+def test_limits_by_what_a_task_starts_from(line, again, words):
+    story = configured(line)
+    failing = story.ready()
+    story.tick()
+    if again:
+        story.finish(f"cf-{failing}-1", Outcome.FAILED)
+        story.tick()
+        story.world.wait(timedelta(minutes=2))
+    others = [story.ready(), story.ready()]
+    story.tick()
+
+    assert (f"cf-{failing}-2" in story.starts()) is again
+    assert words in story.reason(others[-1])
+    assert len(story.starts()) == {"": 4, "1": 3, "0": 0}[words[-1:]]
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("brakes: {attempts: 1}", "failed"),
+        ("brakes: {minutes: 5}", "failed"),
+        ("brakes: {tokens: 100}", "failed"),
+        ("brakes: {attempts: 2, minutes: 6, tokens: 101}", "ready"),
+    ],
+)
+def test_brakes(line, status):
+    story = configured(line)
+    task = story.ready()
+    story.tick()
+    story.finish(f"cf-{task}-1", Outcome.FAILED, minutes=5.0, tokens=100)
+    story.tick()
+
+    assert story.status(task) == (status,)
+
+
+@pytest.mark.parametrize(
+    ("line", "status"), [("brakes: {no_progress: 2}", "failed"), ("brakes: {}", "ready")]
+)
+def test_no_progress(line, status):
+    story = configured(f"{line}\nretry: {{backoff: 0s, max_attempts: 9}}")
+    task = story.ready()
+    for _ in range(2):
+        story.tick()
+        story.finish_live(task, Outcome.FAILED)
+        story.tick()
+
+    assert story.status(task) == (status,)
+
+
+@pytest.mark.parametrize(
+    ("line", "own", "others"),
+    [
+        ("budget: {task: {usd: 2}}", "over its budget: 2.5 of 2 USD are used (budget.task)", "running"),
+        ("budget: {day: {tokens: 100}}", "the day's budget is used up", "the day's budget is used up"),
+        ("budget: {day: {tokens: 101}, task: {minutes: 6}}", "running", "running"),
+    ],
+)
+def test_budgets(line, own, others):
+    story = configured(f"{line}\nretry: {{backoff: 0s}}")
+    task = story.ready()
+    story.tick()
+    story.finish(f"cf-{task}-1", Outcome.FAILED, usd=2.5, tokens=100, minutes=5.0)
+    story.tick()
+    other = story.ready()
+    story.tick()
+    story.tick()
+
+    assert own in story.reason(task)
+    assert others in story.reason(other)
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("stall: {action: blocker}", "blocked"),
+        ("stall: {action: retry}", "ready"),
+        ("stall: {action: fail}", "failed"),
+    ],
+)
+def test_stall_action(line, status):
+    story = configured(line)
+    task = story.ready()
+    story.tick()
+    story.finish(f"cf-{task}-1", Outcome.STALLED)
+    story.tick()
+
+    assert story.status(task) == (status,)
+
+
+@pytest.mark.parametrize(
     ("line", "runs"), [("dispatch: {units_per_run: 1}", 3), ("dispatch: {units_per_run: 2}", 2)]
 )
 def test_units_per_run(line, runs):

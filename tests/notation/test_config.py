@@ -10,9 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import fields
 
-from bot.model.config import CONFIG_PATH, Config, EngineConfig
+from bot.model.config import CONFIG_PATH, Config, EngineConfig, Spending
 from bot.model.engine import ALIASES, ENGINES
 from bot.model.errors import UsageError
+from bot.model.status import Status
 from bot.model.unit import Gate, Kind
 from bot.notation import config as module
 from bot.notation.config import read_config
@@ -69,6 +70,17 @@ KEYS = [
         "max_parallel_by_label: {}",
         {"{gpu: 1, 'area:db': 0}": {"gpu": 1, "area:db": 0}},
     ),
+    (
+        "max_parallel_by_status",
+        {},
+        "max_parallel_by_status: {}",
+        {
+            "{READY: 3, failed: 0}": {Status.READY: 3, Status.FAILED: 0},
+            "READY=3, in-progress=1": {Status.READY: 3, Status.IN_PROGRESS: 1},
+            "{}": {},
+            "null": {},
+        },
+    ),
     ("total", 10, "limits: {{total: {}}}", {"0": 0, "256": 256}),
     ("dispatch.units_per_run", 1, "dispatch: {{units_per_run: {}}}", {"1": 1, "85": 85}),
     ("dispatch.launch_grace", 5 * M, "dispatch: {{launch_grace: {}}}", {"1m": M, "24h": 24 * H}),
@@ -93,6 +105,19 @@ KEYS = [
     ("retry.backoff", 30 * S, "retry: {{backoff: {}}}", {"0": 0 * S, "1h": H}),
     ("retry.max_backoff", H, "retry: {{max_backoff: {}}}", {"0s": 0 * S, "24h": 24 * H}),
     ("retry.interruptions", 3, "retry: {{interruptions: {}}}", {"1": 1, "100": 100}),
+    ("stall.action", "blocker", "stall: {{action: {}}}", {"retry": "retry", "fail": "fail"}),
+    ("brakes.no_progress", 3, "brakes: {{no_progress: {}}}", {"2": 2, "20": 20}),
+    ("brakes.attempts", 15, "brakes: {{attempts: {}}}", {"1": 1, "10000": 10_000}),
+    ("brakes.minutes", 600, "brakes: {{minutes: {}}}", {"1": 1, "90.5": 90.5}),
+    ("brakes.tokens", 40_000_000, "brakes: {{tokens: {}}}", {"1000": 1000}),
+    ("budget.attempt", Spending(), "budget: {{attempt: {}}}", {"{usd: 0.5}": Spending(usd=0.5)}),
+    (
+        "budget.task",
+        Spending(),
+        "budget: {{task: {}}}",
+        {"{minutes: 0}": Spending(minutes=0), "{}": Spending()},
+    ),
+    ("budget.day", Spending(), "budget: {{day: {}}}", {"{tokens: 10000000}": Spending(tokens=10_000_000)}),
     ("merge", "manual", "merge: {}", {"auto": "auto", "manual": "manual"}),
     ("publish.max_files", 100, "publish: {{max_files: {}}}", {"1": 1, "3000": 3000}),
     ("publish.max_bytes", 4_194_304, "publish: {{max_bytes: {}}}", {"1": 1, "100000000": 100_000_000}),
@@ -152,6 +177,40 @@ BAD = [
     (
         "max_parallel_by_label: {}",
         ["4", "[gpu]", "{gpu: -1}", "{gpu: 257}", "{gpu: '1'}", "{gpu: null}", '{"a\\nb": -1}'],
+    ),
+    (
+        "max_parallel_by_status: {}",
+        [
+            "4",
+            "[READY]",
+            "{READY: -1}",
+            "{READY: 257}",
+            "{READY: true}",
+            "READY",
+            "READY=",
+            "READY=x",
+            "READY=1;FAILED=2",
+            "{WAITING: 1}",
+            "READY=1,ready=2",
+            "READY=-1",
+            "{READY: 1.5}",
+        ],
+    ),
+    (
+        "brakes: {}",
+        ["3", "{no_progress: 1}", "{no_progress: 21}", "{attempts: 0}", "{minutes: 0}", "{tokens: many}"],
+    ),
+    (
+        "budget: {}",
+        [
+            "5",
+            "{week: {}}",
+            "{day: 5}",
+            "{day: {usd: -1}}",
+            "{day: {usd: '5'}}",
+            "{day: {usd: true}}",
+            "{day: {eur: 1}}",
+        ],
     ),
     ("limits: {}", ["4", "[total]", "{total: -1}", "{total: 257}", "{total: null}", "{totle: 1}"]),
     ("dispatch: {{units_per_run: {}}}", ["0", "86", "true", "null", "2.0"]),
@@ -247,8 +306,8 @@ def test_a_key_has_its_default_and_takes_good_values(attribute, default, written
 
 def test_every_field_of_the_configuration_is_in_that_table():
     known = {key[0].split(".")[0] for key in KEYS}
-    assert known == {field.name for field in fields(Config)} - {"blob"}
-    for section in ("dispatch", "dependencies", "retry", "publish", "trust", "stall"):
+    assert known == {field.name for field in fields(Config)} - {"blob", "warnings"}
+    for section in ("brakes", "budget", "dispatch", "dependencies", "retry", "publish", "trust", "stall"):
         named = {key[0].split(".")[1] for key in KEYS if key[0].startswith(f"{section}.")}
         assert named == {field.name for field in fields(getattr(Config(), section))}
 
@@ -287,6 +346,13 @@ def test_every_key_is_documented_and_every_documented_key_is_known():
     assert set(known_keys("gates: [{zzz: 1}]")) <= set(re.findall(r"`(\w+)`", row))
 
 
+def test_a_limit_for_what_nothing_starts_from_is_allowed_and_warned_of():
+    assert read_config("max_parallel_by_status: READY=1,DONE=2,MERGED=0").warnings == (
+        ".github/cf.yml, line 1: max_parallel_by_status: nothing starts from DONE, MERGED, so that limit has no effect",
+    )
+    assert read_config("max_parallel_by_status: READY=1").warnings == ()
+
+
 def test_one_bad_value_leaves_no_half_read_configuration():
     assert "merge" in refusal("max_parallel: 9\nmerge: maybe")
     assert read_config("max_parallel: 9").max_parallel == 9
@@ -311,6 +377,14 @@ def test_one_bad_value_leaves_no_half_read_configuration():
         ("engines: {cloud: {}}", "for 'cloud' use any engine, with `runner` labels"),
         ("engines: {command: {base_url: x}}", "must be an address like https://models.example.com/v1"),
         ('engines: {command: {args: "a \'b"}}', "must be words as bash would read them"),
+        (
+            "max_parallel_by_status: READY=1,WAITING=2",
+            "must name states, and WAITING=2 does not: valid names are BACKLOG, READY, IN_PROGRESS, BLOCKED, FAILED, DONE, MERGED",
+        ),
+        (
+            "max_parallel_by_status: {READY: -1}",
+            "must give whole numbers from 0 to 256, and READY=-1 does not",
+        ),
         ("dependencies: {satisfied_by: done}", "until stacked branches exist"),
     ],
 )
@@ -336,7 +410,7 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(text, near):
 
 @pytest.mark.parametrize(
     "key",
-    "start isolation max_parallel_by_status inference brakes budget supervisor supervisor_rules"
+    "start isolation inference supervisor supervisor_rules"
     " blockers shared_fixes hooks webhook unit testing".split(),
 )
 def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bot.model.decision import Notice
-from bot.model.record import Answer, Blocker, Record
+from bot.model.record import Answer, Blocker, Record, Spent
 from bot.model.report import Outcome, Question
 from bot.model.status import Status
 from bot.model.unit import Kind
@@ -16,7 +16,7 @@ from bot.notation.codec import Unreadable, dump
 from bot.notation.comments import notice_comment, read_fingerprint, status_comment
 from bot.notation.marker import read_marker, write_marker
 from bot.notation.records import bounded, read_record, write_record
-from bot.notation.state import State, read_state, write_state
+from bot.notation.state import State, fitting, read_state, write_state
 from tests.builders import (
     BOT,
     NOW,
@@ -133,6 +133,16 @@ def test_a_record_of_five_hundred_attempts_and_long_words_fits_a_comment(char):
     assert kept.acted[-1] == record.acted[-1]
 
 
+def test_what_attempts_used_up_is_known_after_they_are_dropped():
+    attempts = tuple(an_attempt(n, Outcome.FAILED, minutes=1.5, tokens=10, usd=0.25) for n in range(1, 501))
+    record = replace(FULL, attempts=attempts, next_attempt=501)
+    kept = read(write_record(record))
+
+    assert kept is not None
+    assert len(kept.attempts) == 20
+    assert kept.spent == record.spent == Spent(500, 750.0, 5000, 125.0)
+
+
 def test_what_fits_is_not_cut():
     record = replace(
         FULL, attempts=tuple(an_attempt(n, Outcome.FAILED, reason="r" * 300) for n in range(1, 21))
@@ -179,3 +189,17 @@ def test_the_state_comes_back_from_our_own_dashboard_only():
     newer = write_marker("state", '{"comments_since":"2026-03-02T12:00:00Z","more":1}')
     assert read_state(an_issue(9, author=BOT, body=newer), OURS) == State(NOW)
     assert read_marker("record", write_state(State(ago(days=1)))) is None
+
+
+def test_the_state_of_thousands_of_tasks_fits_a_dashboard_and_running_ones_stay_in_it():
+    """Finished tasks go first, then those of which nothing runs, the oldest first."""
+    node = "IC_kwDOABCDEF5abcdef"
+    numbers = [str(number) for number in range(1, 5001)]
+    state = State(NOW, dict.fromkeys(numbers, node), {"9001": node}, "blob", spent={"cf-1-1": Spent(1)})
+    kept = fitting(state, numbers[:3])
+
+    assert len(write_state(kept)) < 31_000
+    assert kept.finished == {}
+    assert list(kept.records) == [*numbers[:3], *numbers[-len(kept.records) + 3 :]]
+    assert (kept.spent, kept.config_blob) == (state.spent, "blob")
+    assert fitting(kept, numbers[:3]) == kept

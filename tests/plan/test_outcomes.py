@@ -50,7 +50,7 @@ HOURLY = Config(retry=Retry(max_attempts=2))
         (Outcome.HELD, Status.BLOCKED, 0, 0),
         (Outcome.CANCELLED, Status.READY, 0, 1),
         (Outcome.INFRA, Status.READY, 0, 1),
-        (Outcome.CAPACITY, Status.READY, 0, 1),
+        (Outcome.CAPACITY, Status.READY, 0, 0),
         (Outcome.REFUSED, Status.READY, 0, 1),
     ],
 )
@@ -101,7 +101,7 @@ def test_the_reason_says_when_it_goes_on():
 def test_three_interruptions_in_a_row_ask_a_person():
     counted = settle(Outcome.INFRA, task=a_running(record_fields={"interruptions": 1, "strikes": 2}))
     assert (counted.status, counted.record.interruptions, counted.record.strikes) == (Status.READY, 2, 2)
-    parked = settle(Outcome.CAPACITY, task=a_running(record_fields={"interruptions": 2, "strikes": 2}))
+    parked = settle(Outcome.REFUSED, task=a_running(record_fields={"interruptions": 2, "strikes": 2}))
     assert (parked.status, parked.record.interruptions, parked.record.strikes) == (Status.BLOCKED, 3, 2)
     assert "after 3 interruptions in a row" in words_of(parked)
 

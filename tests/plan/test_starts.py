@@ -76,10 +76,9 @@ def test_a_start_claims_the_next_number_and_binds_the_approval():
 )
 def test_a_claim_remembers_what_it_was_started_from(outcome, strikes, origin):
     attempts = (an_attempt(1, outcome),) if outcome else ()
-    decision = decide(
-        a_task(record=a_record(1, Status.READY, attempts=attempts, strikes=strikes, next_attempt=2))
-    )
-    assert decision.record.attempts[-1].started_from is origin
+    lost = int(origin is Status.IN_PROGRESS)
+    record = a_record(1, Status.READY, attempts=attempts, strikes=strikes, interruptions=lost, next_attempt=2)
+    assert decide(a_task(record=record)).record.attempts[-1].started_from is origin
 
 
 def test_back_off_holds_until_its_time_and_not_longer():
