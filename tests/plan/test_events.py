@@ -97,9 +97,9 @@ def test_nothing_happened():
     ],
 )
 def test_run_ended(outcome, name):
-    (event,) = [event for event in ending(outcome, minutes=3.21) if event.event.startswith("run.")]
+    (event,) = [event for event in ending(outcome, minutes=5.21) if event.event.startswith("run.")]
     assert (event.event, event.reason, event.task, event.key, event.run) == (name, outcome, 1, "cf-1-1", 900)
-    assert event.more == {"kind": "code", "minutes": 3.2}
+    assert event.more == {"kind": "code", "minutes": 5.2}
 
 
 def test_run_ended_is_told_once():
