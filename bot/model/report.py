@@ -90,6 +90,7 @@ class Report(Struct, frozen=True, omit_defaults=True):
     `version` is the engine's, `steps` the timeline of its work (the middle of a long one is left out).
     `hold` says why work is held, `protected` the paths that a publish unit may be allowed by order, and `conflict` that
     `merge: auto` could not merge because work and base contradict each other.
+    `source` says what the work started from, `left_out` what its prompt did not hold, in a few words each.
     `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.
     """
 
@@ -121,4 +122,6 @@ class Report(Struct, frozen=True, omit_defaults=True):
     hold: Hold | None = None
     protected: tuple[str, ...] = ()
     conflict: bool = False
+    source: str = ""
+    left_out: tuple[str, ...] = ()
     statistics: dict[str, float] = field(default_factory=dict)

@@ -200,7 +200,6 @@ def _require_machine() -> None:
         raise UsageError("the sandbox needs git, and there is none on the PATH")
     try:
         import graphql  # noqa: F401 - only whether the extra is installed is asked here
-        import jinja2  # noqa: F401
         import rich  # noqa: F401
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401

@@ -1,24 +1,43 @@
-"""The prompt: what the agent is told, from authorised people's words only, with nothing hidden in them."""
+"""The prompt: what the agent is told, from authorised people's words only, with nothing hidden in them, in a budget of tokens.
 
-from collections.abc import Iterable, Sequence
+`PARTS` is the contents page: in the order of worth, what is in a prompt, how much of it, and how it shrinks.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from bot.model.issue import Comment, Issue
 from bot.model.record import Attempt, Record
 from bot.model.report import Report
+from bot.model.review import PullSummary, Review
 from bot.model.unit import Gate
 from bot.notation.keys import Key
 from bot.notation.sanitise import sanitise
+from bot.worker.filemap import file_map
+from bot.worker.packing import Cut, Drop, Packer, Part, Piece, bounded, shown
 
-_BODY, _COMMENT, _COMMENTS, _TAIL = 60_000, 8_000, 60_000, 6_000
+TEMPLATE_PATH = ".github/cf-prompt.md"
+BUDGET = 50_000
+_END = 1_500  # tokens, kept free for the list of what was left out
+_FEEDBACK = 13_000
+
+
+class Need(Struct, frozen=True):
+    """A pull request that settled something this task needed. `by_us` says that its title is authorised people's."""
+
+    need: int
+    pull: PullSummary
+    by_us: bool = True
 
 
 class Context(Struct, frozen=True):
     """Everything a prompt is made of.
 
-    `comments` are those of authorised people, oldest first; `earlier` the last report of the task, if there is one; `notes` say
-    what could not be taken along.
+    `comments` and `closing` (the conversation on the task's own pull request) are those of authorised people, oldest first, and
+    `reviews` writers' alone; `earlier` is the last report of the task, if there is one; `source` says what the files are, `notes`
+    what could not be taken along, `missing` what could not be had at all. `instructions` are name and text of the repository's
+    own, `files` the paths that the work starts with.
     """
 
     key: Key
@@ -29,113 +48,224 @@ class Context(Struct, frozen=True):
     source: str
     notes: Sequence[str] = ()
     earlier: Report | None = None
+    reviews: Sequence[Review] = ()
+    closing: Sequence[Comment] = ()
+    needs: Sequence[Need] = ()
+    instructions: Sequence[tuple[str, str]] = ()
+    files: Sequence[str] = ()
+    missing: Sequence[str] = ()
 
 
-def write_prompt(context: Context) -> str:
-    """The prompt as Markdown. Foreign text is sanitised and bounded; what was cut is said."""
-    parts = [
-        f"# Task #{context.issue.number}: {one_line(context.issue.title)}",
-        _bounded(sanitise(context.issue.body).strip(), _BODY)
-        or "(The task has no description beyond its title.)",
-        _answers(context.record),
-        _comments(context),
-        _earlier(context),
-        _rules(context),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+class Prompt(Struct, frozen=True):
+    """The text, and what was left out of it, in a few words each."""
+
+    text: str
+    left_out: tuple[str, ...] = ()
+
+
+def write_prompt(context: Context, template: str | None = None, budget: int = BUDGET) -> Prompt:
+    """The prompt as Markdown, never over the budget. Raises UsageError if the repository's own template is wrong."""
+    end = min(_END, budget // 4)
+    packer = Packer(budget - end)
+    packer.left_out.extend(context.missing)
+    texts = {part.name: packer.add(part) for part in (build(context) for build in PARTS)}
+    if context.files:
+        listed, complete = file_map(context.files, min(packer.room - 60, _FILES))
+        texts["files"] = packer.add(
+            Part("files", "file map", [Piece(listed)] if listed else [], _FILES + 60, _FILES, heading="Files")
+        )
+        if not complete:
+            packer.left_out.append("files of deep folders" if listed else "the file map")
+    left_out = tuple(packer.left_out)
+    told = _told(left_out, end - 1)
+    if template is not None:
+        from bot.worker.template import render
+
+        values = {**texts, "number": str(context.issue.number), "key": str(context.key), "left_out": told}
+        text, cut = bounded(render(template, values), budget)
+        return Prompt(text, (*left_out, "the end of the template's text") if cut else left_out)
+    parts = [texts.get(name, "") for name in _ORDER]
+    return Prompt("\n\n".join(part for part in (*parts, told) if part) + "\n", left_out)
 
 
 def write_feedback(failed: Iterable[tuple[str, str]]) -> str:
     """What is told to the agent after its gates failed: name and output of each."""
-    told = [f"## {name}\n\n{_fenced(_end(sanitise(output), 40_000))}" for name, output in failed]
-    return (
-        "# These checks failed on your change\n\nMend the cause; never weaken a check.\n\n"
-        + "\n\n".join(told)
-        + "\n"
+    told = [
+        shown(Piece(sanitise(output), f"## {one_line(name)}", fenced=True), _FEEDBACK, Cut.BEGINNING)[0]
+        for name, output in failed
+    ]
+    return "\n\n".join(
+        ["# These checks failed on your change", "Mend the cause; never weaken a check.", *told, ""]
     )
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, most: int = 256) -> str:
     """Foreign text as one harmless line."""
-    return " ".join(sanitise(text).split())[:256]
+    return " ".join(sanitise(text).split())[:most]
 
 
-def _answers(record: Record) -> str:
-    if not record.answers:
+def _told(left_out: Sequence[str], most: int) -> str:
+    if not left_out:
         return ""
-    told = [
-        f"Q: {sanitise(answer.question).strip()}\n\nA ({one_line(answer.by)}): {sanitise(answer.answer).strip()}"
-        for answer in record.answers
+    lines = "\n".join(f"- {words}" for words in left_out)
+    return bounded(f"## Left out for want of room or permission\n\n{lines}", most)[0]
+
+
+# ---------------------------------------------------------------------- the parts, in the order of their worth
+
+_FILES = 4_000
+
+
+def _title(context: Context) -> Part:
+    text = f"# Task #{context.issue.number}: {one_line(context.issue.title)}"
+    return Part("title", "title", [Piece(text)], 600, 500)
+
+
+def _rules(context: Context) -> Part:
+    """How to work here, and the gates that will really run."""
+    lines = [
+        f"The files here are {context.source}. Change them so that the task is done; committing is not needed.",
+        *(f"Note: {one_line(note)}." for note in context.notes),
+        (
+            "If you cannot go on without an answer, write `.cf/question.md` (the question; if there are alternatives, one a line as"
+            " `A. ...`, `B. ...`; then `Tried:` and what you tried) and stop. Sum up what you did in `.cf/summary.md`."
+        ),
     ]
-    return "## Questions that were asked and answered\n\n" + "\n\n".join(told)
+    if context.gates:
+        gates = "\n".join(f"- {gate.name}: `{one_line(gate.run, 500)}`" for gate in context.gates)
+        lines.append(f"These checks will run on a clean machine, and all must pass:\n\n{gates}")
+    return Part("rules", "rules", [Piece(line) for line in lines], 6_000, 4_000, heading="How to work")
 
 
-def _comments(context: Context) -> str:
+def _body(context: Context) -> Part:
+    text = sanitise(context.issue.body).strip() or "(The task has no description beyond its title.)"
+    return Part("body", "description", [Piece(text)], 16_000, 15_900)
+
+
+def _answers(context: Context) -> Part:
+    told = [
+        Piece(
+            f"Q: {sanitise(answer.question).strip()}\n\nA ({one_line(answer.by)}): {sanitise(answer.answer).strip()}"
+        )
+        for answer in context.record.answers
+    ]
+    heading = "Questions that were asked and answered"
+    return Part("answers", "answers", told, 8_000, 3_000, Drop.OLDEST, heading=heading)
+
+
+def _review(context: Context) -> Part:
+    told = [
+        Piece(_remarks(review), f"{one_line(review.author.login)} ({review.state.replace('_', ' ')}):")
+        for review in context.reviews
+    ]
+    heading = "Review of your pull request"
+    return Part("review", "reviews", told, 8_000, 5_000, Drop.OLDEST, heading=heading)
+
+
+def _remarks(review: Review) -> str:
+    lines = [
+        f"- {one_line(remark.path)}{f', line {remark.line}' if remark.line else ''}: {sanitise(remark.text).strip()}"
+        for remark in review.remarks
+    ]
+    return "\n".join(part for part in (sanitise(review.text).strip(), *lines) if part)
+
+
+def _closing(context: Context) -> Part:
+    heading = "What people said on the pull request"
+    return Part(
+        "closing", "words on the pull request", _words(context, context.closing), 4_000, 2_000, Drop.OLDEST,
+        heading=heading,
+    )  # fmt: skip
+
+
+def _earlier(context: Context) -> Part:
+    """How earlier attempts ended, and the failing tail of the last one."""
+    ended: list[Attempt] = [attempt for attempt in context.record.attempts if not attempt.live]
+    lines = [
+        f"- attempt {attempt.number}: {attempt.outcome}. {one_line(attempt.reason)}".rstrip()
+        for attempt in ended[-5:]
+    ]
+    tails = [
+        Piece(sanitise(gate.tail), f"{one_line(gate.name)}:", fenced=True)
+        for gate in (context.earlier.gates if context.earlier else ())
+        if gate.tail
+    ]
+    pieces = [Piece("\n".join(lines)), *tails] if lines else []
+    return Part(
+        "earlier", "failing logs", pieces, 9_000, 2_500, cut=Cut.BEGINNING, heading="Earlier attempts"
+    )
+
+
+def _comments(context: Context) -> Part:
     """Comments that were taken as answers stand there already; those that only give us orders say nothing to an agent."""
     answered = {answer.comment for answer in context.record.answers}
-    told = [
-        f"{one_line(comment.author.login)} wrote:\n\n{_bounded(words, _COMMENT)}"
-        for comment in context.comments
-        if comment.id not in answered and (words := _without_orders(sanitise(comment.body)))
+    told = _words(context, [one for one in context.comments if one.id not in answered])
+    return Part("comments", "comments", told, 14_000, 2_700, Drop.OLDEST, heading="Comments")
+
+
+def _words(_: Context, comments: Sequence[Comment]) -> list[Piece]:
+    return [
+        Piece(words, f"{one_line(comment.author.login)} wrote:")
+        for comment in comments
+        if (words := _without_orders(sanitise(comment.body)))
     ]
-    if not told:
-        return ""
-    kept: list[str] = []
-    for words in reversed(told):  # the newest matter most
-        if sum(map(len, kept)) + len(words) > _COMMENTS:
-            kept.append(f"({len(told) - len(kept)} earlier comments are left out)")
-            break
-        kept.append(words)
-    return "## Comments\n\n" + "\n\n".join(reversed(kept))
 
 
 def _without_orders(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith("/cf")).strip()
 
 
-def _earlier(context: Context) -> str:
-    ended: list[Attempt] = [attempt for attempt in context.record.attempts if not attempt.live]
-    if not ended:
-        return ""
-    lines = [
-        f"- attempt {attempt.number}: {attempt.outcome}. {one_line(attempt.reason)}".rstrip()
-        for attempt in ended[-5:]
-    ]
-    tails = [
-        f"{one_line(gate.name)}:\n\n{_fenced(_end(sanitise(gate.tail), _TAIL))}"
-        for gate in (context.earlier.gates if context.earlier else ())
-        if gate.tail
-    ]
-    return "\n\n".join(["## Earlier attempts", "\n".join(lines), *tails])
+def _needs(context: Context) -> Part:
+    told = [Piece(_need(need)) for need in context.needs]
+    return Part("needs", "pull requests", told, 4_000, 800, heading="What this builds on")
 
 
-def _rules(context: Context) -> str:
-    gates = "\n".join(f"- {gate.name}: `{one_line(gate.run)}`" for gate in context.gates)
-    rules = [
-        "## How to work",
-        f"The files here are {context.source}. Change them so that the task is done; committing is not needed.",
-        *(f"Note: {note}." for note in context.notes),
-        f"These checks will run on a clean machine, and all must pass:\n\n{gates}" if gates else "",
-        (
-            "If you cannot go on without an answer, write `.cf/question.md` (the question; if there are alternatives, one a line as"
-            " `A. ...`, `B. ...`; then `Tried:` and what you tried) and stop. Sum up what you did in `.cf/summary.md`."
-        ),
-    ]
-    return "\n\n".join(rule for rule in rules if rule)
+def _need(need: Need) -> str:
+    pull = need.pull
+    state = "merged" if pull.merged else "open" if pull.is_open else "closed"
+    title = f" “{one_line(pull.title)}”" if need.by_us and pull.title else ""
+    of = f" for #{need.need}" if need.need != pull.number else ""
+    files = ", ".join(f"{one_line(file.path)} (+{file.added} -{file.removed})" for file in pull.files[:40])
+    more = f" and {len(pull.files) - 40} more files" if len(pull.files) > 40 else ""
+    return f"- pull request #{pull.number}{title}{of}, {state}" + (f": {files}{more}" if files else "")
 
 
-def _bounded(text: str, most: int) -> str:
-    return (
-        text if len(text) <= most else f"{text[:most]}\n\n({len(text) - most} more characters are left out)"
+def _instructions(context: Context) -> Part:
+    told = [Piece(sanitise(text), f"From {name}:") for name, text in context.instructions]
+    return Part(
+        "instructions", "instructions", told, 8_000, 6_000, heading="The repository's own instructions"
     )
 
 
-def _end(text: str, most: int) -> str:
-    return text if len(text) <= most else f"(the beginning is left out)\n{text[-most:]}"
-
-
-def _fenced(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}text\n{text.strip()}\n{fence}"
+PARTS: Sequence[Callable[[Context], Part]] = (
+    _title,
+    _rules,
+    _body,
+    _answers,
+    _review,
+    _closing,
+    _earlier,
+    _comments,
+    _needs,
+    _instructions,
+)  # and the file map, in what is left
+_ORDER = (
+    "title",
+    "body",
+    "answers",
+    "review",
+    "closing",
+    "comments",
+    "earlier",
+    "needs",
+    "instructions",
+    "files",
+    "rules",
+)
+VALUES: Mapping[str, str] = {
+    "number": "number of the issue",
+    "key": "the attempt's key",
+    **dict.fromkeys(_ORDER, "this part as it would stand in our own prompt, with its heading"),
+    "left_out": "the list of what was left out",
+}
+"""What a template of the repository's may use."""

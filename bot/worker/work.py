@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from bot.github.port import Reader
 from bot.model.config import Config, EngineConfig
 from bot.model.errors import BotError
-from bot.model.issue import Comment
 from bot.model.report import Outcome, Report
 from bot.model.unit import Gate
 from bot.notation.config import read_config
@@ -21,12 +20,13 @@ from bot.notation.keys import branch_of
 from bot.worker.artifact import WorkGone, download_earlier, read_bundle, save_report
 from bot.worker.cancellation import Cancellation
 from bot.worker.checks import limits_of
-from bot.worker.claim import Claim, Refusal, judge_claim, may_order, read_claim
-from bot.worker.context import Context, write_prompt
+from bot.worker.claim import Claim, Refusal, judge_claim, read_claim
+from bot.worker.context import write_prompt
 from bot.worker.engines import Brief, engine
 from bot.worker.engines.install import install, with_tools
 from bot.worker.environment import agent_environment, gate_environment
 from bot.worker.gates import Shop, run_setup
+from bot.worker.gather import gather, template_of
 from bot.worker.git import Git, GitCancelled, GitFailed, Remote
 from bot.worker.handover import Change, fetch_branch, hand_over, look_again, squash
 from bot.worker.history import Start, choose_start, is_ours
@@ -97,13 +97,14 @@ class _Job:
         self._cancellation = cancellation
         self._write = write
         self.redactor = Redactor(place.secrets)
+        self._told: dict[str, object] = {}  # what every report from here on says
 
     def report(self, outcome: Outcome, reason: str, **more: object) -> Report:
         base = Report(
             str(self._place.key), self._place.key.task, outcome, reason, run_attempt=self._place.run_attempt
         )
         unit = self._place.unit
-        return replace(base, **{"engine": unit.engine, "model": unit.model, **more})
+        return replace(base, **{"engine": unit.engine, "model": unit.model, **self._told, **more})
 
     def run(self) -> Worked:
         config = read_config(self._github.file(self._place.unit.config_blob), self._place.unit.config_blob)
@@ -138,17 +139,10 @@ class _Job:
             return Worked(self.report(Outcome.INFRA, trouble))
         before = snapshot(ledger, start.point)  # what set-up leaves lying about is not the agent's work
         gates = _named_gates(config, place)
-        context = Context(
-            place.key,
-            claim.issue,
-            claim.record,
-            self._comments(config, claim),
-            gates,
-            start.source,
-            start.notes,
-            earlier,
-        )
-        files.prompt.write_text(self.redactor.text(write_prompt(context)), encoding="utf-8")
+        context = gather(self._github, place, config, claim, ledger, start, gates, earlier)
+        prompt = write_prompt(context, template_of(ledger, start.base))
+        self._told = {"source": start.source, "left_out": prompt.left_out}
+        files.prompt.write_text(self.redactor.text(prompt.text), encoding="utf-8")
         own = config.engines.get(place.unit.engine, EngineConfig())
         chosen = engine(place.unit.engine)
         tools = _empty(place.temp / "cf-engine")
@@ -212,19 +206,6 @@ class _Job:
         return Shop(
             self._place.workspace, environment, self.redactor, self._write, prefix, self._cancellation
         )
-
-    def _comments(self, config: Config, claim: Claim) -> list[Comment]:
-        """Comments of authorised people on the issue; nobody else's reach a prompt, a file or the environment."""
-        ours = {*self._place.unit.accounts}
-        allowed: dict[int, bool] = {}
-        kept = []
-        for comment in claim.issue.comments:
-            author = comment.author
-            if author.id not in allowed:
-                allowed[author.id] = author.id not in ours and may_order(self._github, author, config)
-            if allowed[author.id]:
-                kept.append(comment)
-        return kept
 
     def _brief(self, files: OwnFiles, own: EngineConfig, home: Path) -> Brief:
         place = self._place

@@ -1,4 +1,4 @@
-"""Small readers and writers: questions, patterns, prompts, artifacts."""
+"""Small readers and writers: questions, patterns, artifacts."""
 
 import os
 from datetime import UTC, datetime
@@ -7,14 +7,10 @@ import pytest
 
 from bot.model.config import Config
 from bot.model.errors import UsageError
-from bot.model.issue import Account, Comment, Issue
-from bot.model.record import Answer, Record
 from bot.model.report import GateResult, GateStatus, Outcome, Question, Report
 from bot.notation.codec import Unreadable
-from bot.notation.keys import Key
 from bot.worker.artifact import WorkGone, find_report, save_report, unpack
 from bot.worker.checks import limits_of
-from bot.worker.context import Context, write_feedback, write_prompt
 from bot.worker.engines import engine
 from bot.worker.environment import gate_environment
 from bot.worker.gates import all_passed
@@ -108,51 +104,6 @@ def test_gates_keep_the_machines_variables_but_nothing_secret():
     }
 
     assert gate_environment(environ) == {"JAVA_HOME": "/java", "PATH": "/bin", "CI": "true"}
-
-
-def prompt(**changes: object) -> str:
-    issue = Issue(12, "I", 1, "Add <!-- x -->login", "Body", Account(1, "w"), True, None, (), NOON, NOON)
-    base = {
-        "key": Key(12, 1),
-        "issue": issue,
-        "record": Record(12),
-        "comments": (),
-        "gates": (),
-        "source": "the default branch",
-    }
-    return write_prompt(Context(**{**base, **changes}))  # type: ignore[arg-type]
-
-
-def test_ans_04_an_answer_is_told_exactly_once():
-    comment = Comment(5, "C", 12, Account(1, "w"), "/cf answer use sqlite", NOON, NOON)
-    record = Record(12, answers=(Answer("Which?", "use sqlite", "w", 5, NOON),))
-
-    text = prompt(record=record, comments=(comment,))
-
-    assert text.count("use sqlite") == 1
-    assert "Q: Which?\n\nA (w): use sqlite" in text
-
-
-def test_long_texts_are_cut_and_the_cut_is_said():
-    comments = [Comment(n, "C", 12, Account(1, "w"), f"{n} " + "x" * 7_000, NOON, NOON) for n in range(12)]
-
-    text = prompt(comments=comments)
-
-    assert len(text) < 70_000
-    assert "earlier comments are left out" in text
-    assert "w wrote:\n\n11 x" in text
-    assert "w wrote:\n\n0 x" not in text
-
-
-def test_failing_tails_are_told_inside_a_fence_they_cannot_close():
-    report = Report(
-        "cf-12-1",
-        12,
-        Outcome.FAILED,
-        gates=(GateResult("tests", GateStatus.FAILED, 1, "```\n# not a heading"),),
-    )
-
-    assert "````text\n```\n# not a heading\n````" in write_feedback([("tests", report.gates[0].tail)])
 
 
 def test_files_an_agent_leaves_are_read_only_if_they_are_files(tmp_path):
