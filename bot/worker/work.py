@@ -97,14 +97,14 @@ class _Job:
         self._cancellation = cancellation
         self._write = write
         self.redactor = Redactor(place.secrets)
-        self._told: dict[str, object] = {}  # what every report from here on says
+        self._known: dict[str, object] = {}  # what every report from here on says
 
     def report(self, outcome: Outcome, reason: str, **more: object) -> Report:
         base = Report(
             str(self._place.key), self._place.key.task, outcome, reason, run_attempt=self._place.run_attempt
         )
         unit = self._place.unit
-        return replace(base, **{"engine": unit.engine, "model": unit.model, **self._told, **more})
+        return replace(base, **{"engine": unit.engine, "model": unit.model, **self._known, **more})
 
     def run(self) -> Worked:
         config = read_config(self._github.file(self._place.unit.config_blob), self._place.unit.config_blob)
@@ -141,7 +141,7 @@ class _Job:
         gates = _named_gates(config, place)
         context = gather(self._github, place, config, claim, ledger, start, gates, earlier)
         prompt = write_prompt(context, template_of(ledger, start.base))
-        self._told = {"source": start.source, "left_out": prompt.left_out}
+        self._known = {"source": start.source, "left_out": prompt.left_out}
         files.prompt.write_text(self.redactor.text(prompt.text), encoding="utf-8")
         own = config.engines.get(place.unit.engine, EngineConfig())
         chosen = engine(place.unit.engine)
