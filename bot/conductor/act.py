@@ -23,12 +23,11 @@ from bot.model.change import (
     CreateIssue,
     EditComment,
     EditIssue,
-    React,
     RemoveLabel,
     Written,
 )
 from bot.model.config import WORKER_WORKFLOW, Config
-from bot.model.decision import Decision, Plan
+from bot.model.decision import Decision, Notice, Plan
 from bot.model.errors import NotFound, Refused, WorkflowMissing
 from bot.model.issue import Comment, Issue, NeedState
 from bot.model.record import Record, Spent
@@ -37,7 +36,13 @@ from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.model.task import Task
 from bot.model.unit import Unit
-from bot.notation.comments import notice_comment, read_fingerprint, status_comment, with_fingerprint
+from bot.notation.comments import (
+    notice_comment,
+    read_fingerprint,
+    reply_to,
+    status_comment,
+    with_fingerprint,
+)
 from bot.notation.digests import text_digest
 from bot.notation.overview import dashboard_text, plain_dashboard, same_but_time
 from bot.notation.records import is_record
@@ -81,6 +86,7 @@ def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
         _dispatch(github, decisions, written, seen, effects)
     else:
         written = {}
+    _respond(github, plan, effects)
     _end_batches(github, plan, effects)
     _open_issues(github, plan, seen, effects)
     _tidy(github, seen, effects)
@@ -104,7 +110,7 @@ def _differs(decision: Decision, seen: Observation) -> bool:
         or decision.cancel
         or decision.close
         or decision.notices
-        or decision.acknowledged
+        or decision.reactions
         or _label_changes(decision, task.issue, seen.snapshot.config)
         or (_is_news(decision, task) and _is_kept(decision, task))
     )
@@ -228,7 +234,7 @@ class _Order(Struct, frozen=True):
 
 def _orders(decision: Decision, task: Task, config: Config) -> list[_Order]:
     issue = task.issue
-    orders = [_Order(React(node_id, "EYES")) for node_id in decision.acknowledged]
+    orders = [_Order(change) for change in decision.reactions]
     orders += [_Order(CreateComment(issue.node_id, notice_comment(notice))) for notice in decision.notices]
     record = _noted(decision)
     if (decision.notices or decision.start or _is_news(decision, task)) and _is_kept(decision, task):
@@ -388,6 +394,24 @@ def _open_issues(github: GitHub, plan: Plan, seen: Observation, effects: Effects
         effects.writes += len(changes)
 
 
+def _respond(github: GitHub, plan: Plan, effects: Effects) -> None:
+    """Say back what commands came to, after they were carried out: a reply that stands means that its comment was seen to.
+
+    Where a task's decision waits for the next tick, so does what would be said about it.
+    """
+    changes: list[Change] = []
+    for response in plan.responses:
+        if response.number not in effects.skipped:
+            changes += response.reactions
+            if response.text:
+                notice = Notice(reply_to(response.comment), response.text)
+                changes.append(CreateComment(response.issue, notice_comment(notice)))
+    if changes:
+        said = github.write(changes)
+        effects.refused += [f"reply: {one.error}" for one in said if one.error]
+        effects.writes += len(changes)
+
+
 def _end_batches(github: GitHub, plan: Plan, effects: Effects) -> None:
     """Say how a batch ended, then close its issue; a comment that a tick posted before it died is not posted again."""
     changes: list[Change] = []
@@ -410,10 +434,12 @@ def _remember(
     valid = config.blob if config.blob == seen.view.config_blob else (before.config_blob if before else "")
     records, finished = _index(plan, seen, written)
     rejected = seen.view.config_blob if seen.misconfigured else ""
-    cursor = max(since, seen.latest_comment or since)
+    cursor = _cursor(since, seen, effects)
+    acted = _seen_to(cursor, plan, seen, effects)
     day, spent = _ledger(plan, seen)
     state = fitting(
-        State(cursor, records, finished, valid, rejected, _paused_for(seen), day, spent), _running(plan)
+        State(cursor, records, finished, valid, rejected, _paused_for(seen), day, spent, acted),
+        _running(plan),
     )
     body = _dashboard(plan, seen, state, effects)
     if seen.dashboard is not None:
@@ -438,6 +464,34 @@ def _dashboard(plan: Plan, seen: Observation, state: State, effects: Effects) ->
         return plain_dashboard(state, snapshot.config.prefix)
     overview = overview_of(snapshot, plan.decisions, effects.started, effects.skipped)
     return dashboard_text(overview, state, snapshot.config.prefix, snapshot.now, paused=_is_paused(seen))
+
+
+def _cursor(since: datetime, seen: Observation, effects: Effects) -> datetime:
+    """Up to when comments were seen to: those on a task that was left to the next tick are read again."""
+    left = [
+        comment.updated_at
+        for number in effects.skipped
+        for comment in seen.snapshot.comments.get(number, ())
+        if comment.author.id not in seen.snapshot.accounts
+    ]
+    newest = max(since, seen.latest_comment or since)
+    return max(since, min(left, default=newest))
+
+
+def _seen_to(cursor: datetime, plan: Plan, seen: Observation, effects: Effects) -> tuple[int, ...]:
+    """The comments with commands that the next tick will read again and must not see to again."""
+    done = {response.comment for response in plan.responses if response.number not in effects.skipped}
+    done |= seen.snapshot.acted
+    done |= {
+        comment
+        for decision in plan.decisions
+        if decision.task not in effects.skipped
+        for comment in decision.record.acted
+    }
+    comments = (comment for found in seen.snapshot.comments.values() for comment in found)
+    return tuple(
+        sorted(comment.id for comment in comments if comment.updated_at >= cursor and comment.id in done)
+    )
 
 
 def _has_dashboard(github: GitHub, seen: Observation, config: Config) -> bool:

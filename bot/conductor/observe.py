@@ -1,6 +1,6 @@
 """Read all that a plan is made from, in as few requests as possible."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -27,7 +27,8 @@ from bot.model.task import Task
 from bot.model.view import View
 from bot.notation.batches import read_batch
 from bot.notation.codec import Unreadable
-from bot.notation.comments import read_fingerprint
+from bot.notation.commands import read_commands
+from bot.notation.comments import read_fingerprint, replied_to
 from bot.notation.config import guess_prefix, read_config
 from bot.notation.estimate import read_traits
 from bot.notation.keys import keys_in
@@ -69,8 +70,12 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
     view, config, problem, state, dashboard = _view(github, now, _named_by(runs))
     accounts = frozenset({view.viewer.id, *config.also})
     batches = _batches(view.issues, accounts, config)
-    issues = _tracked(github, view, state, batches, config)
     comments = github.comments_since(state.comments_since if state else now - _FIRST_WINDOW)
+    acted = _seen_to(comments, state, accounts)
+    # Installation sets the first cursor, and what was written before it orders nothing.
+    orders_after = None if state else now
+    ordered = _ordered_on(comments, acted, orders_after, accounts, config)
+    issues, others = _tracked(github, view, state, batches, config, ordered)
     tasks = _tasks(github, issues, comments, view, state, config, accounts)
     tasks = with_lost_records(github, tasks, runs, config, accounts)
     _check_ended_batches(github, tasks, batches, config)
@@ -88,6 +93,9 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         comments=_by_issue(comments),
         needs=_native_needs(issues),
         batches=batches,
+        others=others,
+        orders_after=orders_after,
+        acted=acted,
         around=around,
         spent=_spent(state, comments, now, accounts),
     )
@@ -262,19 +270,53 @@ def _check_ended_batches(
             raise TryLater(f"GitHub's lists are behind: they do not show the open batch #{issue.number} yet")
 
 
+def _seen_to(comments: Iterable[Comment], state: State | None, accounts: Collection[int]) -> frozenset[int]:
+    """Comments whose commands were seen to: so the state says, or a reply of ours, if the tick died before it wrote the state."""
+    answered = (
+        replied_to(read_fingerprint(comment.body)) for comment in comments if comment.author.id in accounts
+    )
+    return frozenset({*(state.acted if state else ()), *answered} - {0})
+
+
+def _ordered_on(
+    comments: Iterable[Comment],
+    acted: Collection[int],
+    since: datetime | None,
+    accounts: Collection[int],
+    config: Config,
+) -> frozenset[int]:
+    """The issues on which a command stands that was not seen to yet, whatever their labels and state."""
+    return frozenset(
+        comment.issue
+        for comment in comments
+        if not (comment.on_pull or comment.id in acted or comment.author.is_bot)
+        and comment.author.id not in accounts
+        and (since is None or comment.created_at >= since)
+        and read_commands(comment.body, config.prefix)
+    )
+
+
 def _tracked(
-    github: Reader, view: View, state: State | None, batches: Sequence[Batch], config: Config
-) -> dict[int, Issue]:
-    """Every tracked issue by number, those that only the index of records or a batch names included."""
+    github: Reader,
+    view: View,
+    state: State | None,
+    batches: Sequence[Batch],
+    config: Config,
+    ordered: frozenset[int],
+) -> tuple[dict[int, Issue], dict[int, Issue]]:
+    """Every tracked issue by number, and those of ours that are no tasks.
+
+    Some are named only by the index of records, by a batch, or by a command on them.
+    """
     special = (config.label("dashboard"), config.label("batch"))
-    own = {issue.number for issue in view.issues if any(issue.has_label(name) for name in special)}
+    own = {issue.number: issue for issue in view.issues if any(issue.has_label(name) for name in special)}
     issues = {issue.number: issue for issue in view.issues if not issue.is_pull and issue.number not in own}
     named = {int(number) for number in (state.records if state else {})}
     named |= {number for batch in batches if batch.order for number in batch.order.tasks}
-    more = named - issues.keys() - own
-    if more:
-        issues |= github.issues(sorted(more))
-    return issues
+    more = (named | ordered) - issues.keys() - own.keys()
+    for number, issue in (github.issues(sorted(more)) if more else {}).items():
+        (own if any(issue.has_label(name) for name in special) else issues)[number] = issue
+    return issues, own
 
 
 def _tasks(
@@ -360,7 +402,10 @@ def _with_posted_notices(
     for comment in (*shown, *comments):
         task = tasks.get(comment.issue)
         fingerprint = read_fingerprint(comment.body) if comment.author.id in accounts else None
-        if task is not None and fingerprint is not None and fingerprint not in task.record.notices:
+        known = (
+            fingerprint is None or replied_to(fingerprint) or (task and fingerprint in task.record.notices)
+        )
+        if task is not None and fingerprint is not None and not known:
             record = replace(task.record, notices=(*task.record.notices, fingerprint))
             tasks[comment.issue] = replace(task, record=record, unsaved=True)
     return tasks

@@ -31,6 +31,7 @@ def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
         model=choice.model,
         provider=choice.provider,
         base_url=choice.base_url,
+        exceptions=start.exceptions,
     )
 
 

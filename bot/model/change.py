@@ -44,8 +44,12 @@ class EditIssue(Struct, frozen=True):
     body: str
 
 
+EYES, ROCKET, CONFUSED = "EYES", "ROCKET", "CONFUSED"
+"""Reactions, as GraphQL's ReactionContent names them: seen, done, not done."""
+
+
 class React(Struct, frozen=True):
-    """`content` is GraphQL's ReactionContent: EYES, ROCKET, CONFUSED."""
+    """`content` is one of the reactions above; the same one twice is one."""
 
     subject: str
     content: str

@@ -1,10 +1,12 @@
 """Commands that people write in comments, `/cf run`, `/cf stop` and so on: the one table of them, and one as it was read."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 
 from msgspec import Struct, field
 
+from bot.model.issue import Account
 from bot.model.status import Status
 
 
@@ -30,6 +32,17 @@ class Command(Struct, frozen=True):
     def value(self, option: str) -> str:
         """The value of an option; empty if it was not given."""
         return next((value for name, value in self.options if name == option), "")
+
+
+class Ordered(Struct, frozen=True):
+    """A command as somebody gave it. `comment` is the comment's database id, negative for a ticked box, `node` its node id."""
+
+    command: Command
+    author: Account
+    at: datetime
+    comment: int
+    node: str
+    edited: bool = False
 
 
 class Place(StrEnum):
@@ -135,8 +148,8 @@ COMMANDS: tuple[Row, ...] = (
     Row(
         "approve",
         Place.DASHBOARD,
-        "approve every task in the backlog, but the numbers after `except`; label: and milestone: narrow it",
-        words="[label:NAME] [milestone:NAME] [except 3 4 ...]",
+        "approve every task in the backlog, but the numbers after `except`; `label:` narrows it",
+        words="[label:NAME] [except 3 4 ...]",
     ),
     Row("deps", Place.TASK, "propose which tasks need which, in one comment"),
     Row("deps", Place.DASHBOARD, "propose which tasks need which, in one comment"),

@@ -6,6 +6,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from bot.model.batch import BatchEnd
+from bot.model.change import React
 from bot.model.engine import Choice
 from bot.model.record import Record
 from bot.model.snapshot import Lookup
@@ -39,12 +40,17 @@ class CancelRun(Struct, frozen=True):
 
 
 class Start(Struct, frozen=True):
-    """One attempt to claim and dispatch. `earlier` is where kept work is (`<run id>/<key>`), `choice` whose agent works."""
+    """One attempt to claim and dispatch.
+
+    `earlier` is where kept work is (`<run id>/<key>`), `choice` whose agent works, `exceptions` what a person lets through of what
+    holds the work.
+    """
 
     number: int
     kind: Kind = Kind.CODE
     earlier: str = ""
     choice: Choice = Choice()
+    exceptions: tuple[str, ...] = ()
 
 
 class Decision(Struct, frozen=True):
@@ -63,9 +69,19 @@ class Decision(Struct, frozen=True):
     cancel: CancelRun | None = None
     close: bool = False
     notices: tuple[Notice, ...] = ()
-    acknowledged: tuple[str, ...] = ()  # node ids of comments that get an eyes reaction
+    reactions: tuple[React, ...] = ()
     wants: frozenset[Lookup] = frozenset()
     due: datetime | None = None
+
+
+class Response(Struct, frozen=True):
+    """What a comment with commands gets that changes no task: reactions, and at most one reply, written once."""
+
+    issue: str  # node id
+    number: int
+    comment: int
+    reactions: tuple[React, ...] = ()
+    text: str = ""
 
 
 class OpenIssue(Struct, frozen=True):
@@ -85,7 +101,9 @@ class Plan(Struct, frozen=True):
     behind_cycles: tuple[int, ...] = ()
     batch_ends: tuple[BatchEnd, ...] = ()
     opens: tuple[OpenIssue, ...] = ()
+    responses: tuple[Response, ...] = ()
+    wanted: frozenset[Lookup] = frozenset()  # by what is no task's decision
 
     @property
     def wants(self) -> frozenset[Lookup]:
-        return frozenset().union(*(decision.wants for decision in self.decisions))
+        return self.wanted.union(*(decision.wants for decision in self.decisions))

@@ -139,7 +139,9 @@ class Record(Struct, frozen=True, omit_defaults=True):
     pull: int = 0
     head: str = ""  # the commit of the last kept work
     earlier: str = ""  # where the last kept work is: `<run id>/<key>`
-    republish: bool = False  # that work is proven and only publishing was lost
+    republish: bool = False  # that work is proven, or let through by a person, and only publishing is left
+    protected: tuple[str, ...] = ()  # the paths that hold it, of which its notice tells
+    exceptions: tuple[str, ...] = ()  # those of them that a person lets through
     reviewed_at: Moment | None = None
     reopened_at: Moment | None = None
     wish: Wish = Wish()  # what a person's command asked for; it holds until the next order

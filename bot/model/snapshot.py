@@ -9,7 +9,7 @@ from bot.model.advice import Proposal, Verdict
 from bot.model.batch import Batch
 from bot.model.config import Config
 from bot.model.engine import Around
-from bot.model.issue import Comment, NeedState
+from bot.model.issue import Comment, Issue, NeedState
 from bot.model.record import Spent
 from bot.model.ref import Ref
 from bot.model.report import Question, Report
@@ -62,6 +62,8 @@ class Snapshot(Struct, frozen=True):
 
     `permissions`, `needs`, `jobs`, `reports`, `verdicts` and `proposals` hold what was looked up so far: a plan that lacks one
     of them names it as wanted, and is made again once it is known.
+    `others` are issues of ours that are no tasks and may hold commands: the dashboard, batches. `orders_after`: comments older
+    than this hold no orders. `acted`: comments whose commands were seen to.
     `standstill` says why nothing may start at all (empty: starts are allowed).
     """
 
@@ -85,3 +87,6 @@ class Snapshot(Struct, frozen=True):
     proposals: Mapping[tuple[int, ...], Proposal] = field(default_factory=dict)
     around: Around = Around()
     spent: Mapping[str, Spent] = field(default_factory=dict)  # by key, for attempts that ended today (UTC)
+    others: Mapping[int, Issue] = field(default_factory=dict)
+    orders_after: datetime | None = None
+    acted: frozenset[int] = frozenset()

@@ -1,5 +1,7 @@
 """Our comments as people read them: the status comment with its record, and notices with their fingerprint."""
 
+import re
+
 import msgspec
 
 from bot.model.decision import Notice
@@ -49,6 +51,20 @@ def notice_comment(notice: Notice) -> str:
 def with_fingerprint(text: str, fingerprint: str) -> str:
     """A text of ours, comment or issue, with the fingerprint by which it is recognised later."""
     return f"{text}\n\n{write_marker('notice', dump({'fingerprint': fingerprint}))}"
+
+
+_REPLY = re.compile(r"reply:(-?[1-9][0-9]{0,18})", re.ASCII)
+
+
+def reply_to(comment: int) -> str:
+    """The fingerprint of the one reply to a comment with commands."""
+    return f"reply:{comment}"
+
+
+def replied_to(fingerprint: str | None) -> int:
+    """The comment that a notice of ours replies to; 0 if it is no reply."""
+    match = _REPLY.fullmatch(fingerprint or "")
+    return int(match[1]) if match else 0
 
 
 def read_fingerprint(body: str) -> str | None:

@@ -27,6 +27,7 @@ class State(Struct, frozen=True, omit_defaults=True):
     `records` says which comment (node id; empty: among the first of its issue) holds whose record, for tasks that are not
     finished: one that has left the tracked issues is looked at by its number. `finished` says the same for finished ones whose
     record is not among the first comments of their issue, so that a reopened task finds it again.
+    `acted` are comments at the cursor, which are read again, and whose commands were seen to.
 
     `spent` is, by key, what the attempts that ended on `day` (UTC) have used up: records of closed issues are not read any more.
     """
@@ -39,6 +40,7 @@ class State(Struct, frozen=True, omit_defaults=True):
     paused_for: str = ""
     day: str = ""
     spent: Mapping[str, Spent] = field(default_factory=dict)
+    acted: tuple[int, ...] = ()
 
 
 def fitting(state: State, running: Collection[str] = ()) -> State:

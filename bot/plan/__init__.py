@@ -10,6 +10,7 @@ from bot.model.decision import Decision, Plan
 from bot.model.snapshot import Snapshot
 from bot.plan.batches import admit, end_batches, leave_ended_batch
 from bot.plan.board import Board, Item
+from bot.plan.heed import for_all_tasks, heed, obey_stop, with_reactions
 from bot.plan.hints import hint_misplaced
 from bot.plan.live import follow_attempt
 from bot.plan.parked import await_review, take_answers, wait_for_people
@@ -21,6 +22,7 @@ from bot.plan.people import (
     obey_move,
     withdraw_unlabelled,
 )
+from bot.plan.responses import respond
 from bot.plan.spending import hold_over_budget
 from bot.plan.starts import (
     hold_back_off,
@@ -39,6 +41,7 @@ Rule = Callable[[Item, Board], Decision | None]
 RULES: tuple[Rule, ...] = (
     hold_unreadable,
     obey_close,
+    obey_stop,
     admit_reopened,
     close_what_merged,
     withdraw_unlabelled,
@@ -68,7 +71,9 @@ def plan(snapshot: Snapshot) -> Plan:
     board = Board(snapshot)
     decided: dict[int, Decision] = {}
     free: list[Item] = []
-    for item in (admit(item, board) for item in board.items):
+    for_all = for_all_tasks(board)
+    items = tuple(heed(admit(item, board), board, for_all) for item in board.items)
+    for item in items:
         decision = _first(item, board)
         if decision is None:
             free.append(item)
@@ -76,12 +81,19 @@ def plan(snapshot: Snapshot) -> Plan:
             decided[item.number] = decision
     for decision in start_in_order(free, decided, board):
         decided[decision.task] = decision
-    for item in board.items:
-        decided[item.number] = hint_misplaced(item, decided[item.number], board)
+    for item in items:
+        decided[item.number] = hint_misplaced(item, with_reactions(item, decided[item.number]), board)
     cycles = tuple(cycle.path for cycle in board.graph.cycles)
     behind = tuple(sorted(board.behind_cycles & set(snapshot.tasks)))
     decisions = tuple(decided[number] for number in sorted(decided))
-    return Plan(decisions, cycles, behind, batch_ends=end_batches(decided, board))
+    return Plan(
+        decisions,
+        cycles,
+        behind,
+        batch_ends=end_batches(decided, board),
+        responses=respond(items, decided, board),
+        wanted=board.orders.wants.union(*(item.heard.wants for item in items)),
+    )
 
 
 def _first(item: Item, board: Board) -> Decision | None:

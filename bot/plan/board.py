@@ -7,6 +7,8 @@ from functools import cached_property
 from msgspec import Struct
 
 from bot.model.batch import Batch
+from bot.model.change import React
+from bot.model.command import Ordered
 from bot.model.config import Config
 from bot.model.decision import CancelRun, Decision, Notice, Start, Verb
 from bot.model.engine import Choice
@@ -21,6 +23,26 @@ from bot.plan.edits import with_status
 from bot.plan.engines import choose_engine
 from bot.plan.graph import Graph
 from bot.plan.labels import Meant, meant_status
+from bot.plan.orders import Orders, read_orders
+
+
+class Stop(Struct, frozen=True):
+    """Somebody who may has ordered the end of what runs; with `force` without waiting for it to end by itself."""
+
+    by: str
+    force: bool = False
+
+
+class Heard(Struct, frozen=True):
+    """What the commands about a task came to. `refusals` are those not carried out, each with the reason.
+
+    `wants` must be known first; until then nothing was carried out.
+    """
+
+    stop: Stop | None = None
+    reactions: tuple[React, ...] = ()
+    refusals: tuple[tuple[Ordered, str], ...] = ()
+    wants: frozenset[Lookup] = frozenset()
 
 
 class Item(Struct, frozen=True):
@@ -29,6 +51,7 @@ class Item(Struct, frozen=True):
     task: Task
     record: Record
     meant: Meant
+    heard: Heard = Heard()
 
     @property
     def number(self) -> int:
@@ -54,6 +77,11 @@ class Board:
     def meant(self) -> Mapping[int, Meant]:
         """What every task's labels mean."""
         return {number: meant_status(task, self.snapshot) for number, task in self.snapshot.tasks.items()}
+
+    @cached_property
+    def orders(self) -> Orders:
+        """The commands in this tick's comments, on whatever issue they stand."""
+        return read_orders(self.snapshot)
 
     @cached_property
     def batches(self) -> Mapping[int, Batch]:
@@ -109,7 +137,7 @@ class Board:
         start: Start | None = None,
         cancel: CancelRun | None = None,
         notices: Iterable[Notice] = (),
-        acknowledged: tuple[str, ...] = (),
+        reactions: tuple[React, ...] = (),
         wants: Iterable[Lookup] = (),
         due: datetime | None = None,
     ) -> Decision:
@@ -124,7 +152,7 @@ class Board:
             start=start,
             cancel=cancel,
             notices=new,
-            acknowledged=acknowledged,
+            reactions=reactions,
             wants=frozenset(wants),
             due=due,
         )

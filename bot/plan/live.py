@@ -23,11 +23,12 @@ def end_live(
     verb: Verb,
     spare: bool = False,
     notices: tuple[Notice, ...] = (),
+    force: bool = False,
 ) -> Decision:
     """People decided: give the task its new status and end the attempt that still runs, if any.
 
     The slot stays in use until the run has ended. With `spare` the run is left to finish (it is what brought the news), and
-    its report counts.
+    its report counts. With `force` it is not given the time to end by itself.
     """
     live = item.record.live
     if live is None:
@@ -45,7 +46,7 @@ def end_live(
     settled = _settle_unwanted(item, board, live, run, why)
     if settled is not None:
         return board.decide(item, verb, why, status, settled, notices=notices)
-    record, cancel, words = _cancel(item.record, live, run, board, "" if spare else why)
+    record, cancel, words = _cancel(item.record, live, run, board, "" if spare else why, force=force)
     due = _force_due(record.attempts[-1], board)
     return board.decide(
         item,
@@ -77,7 +78,7 @@ def _settle_unwanted(item: Item, board: Board, live: Attempt, run: Run | None, w
 
 
 def _cancel(
-    record: Record, live: Attempt, run: Run | None, board: Board, why: str
+    record: Record, live: Attempt, run: Run | None, board: Board, why: str, *, force: bool
 ) -> tuple[Record, CancelRun | None, str]:
     """Ask for the end of the run once, and after the grace once more by force."""
     now = board.snapshot.now
@@ -85,12 +86,13 @@ def _cancel(
         return record, None, "its run is left to finish"
     if run is None:
         return with_live(record, cancelled_for=why), None, "its run has not appeared yet"
-    if live.cancel_sent_at is None:
+    if live.cancel_sent_at is None and not force:
         record = with_live(record, run=run.id, cancelled_for=why, cancel_sent_at=now)
         return record, CancelRun(run.id), f"run {run.id} is being cancelled"
-    if live.force_sent_at is None and now - live.cancel_sent_at >= board.config.force_after:
+    sent = live.cancel_sent_at or now
+    if live.force_sent_at is None and (force or now - sent >= board.config.force_after):
         return (
-            with_live(record, force_sent_at=now),
+            with_live(record, run=run.id, cancelled_for=why, cancel_sent_at=sent, force_sent_at=now),
             CancelRun(run.id, force=True),
             f"run {run.id} is being cancelled by force",
         )

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from bot.model.change import EYES, React
 from bot.model.decision import Decision, Notice, Verb
 from bot.model.issue import Comment, NeedState
 from bot.model.record import Answer, Blocker, Record
@@ -26,13 +27,13 @@ def take_answers(item: Item, board: Board) -> Decision | None:
     ]
     answers = [(comment, verdict) for comment, verdict in read if isinstance(verdict, Reply)]
     seen = replace(item.record, acted=(*item.record.acted, *(comment.id for comment in replies)))
-    eyes = tuple(comment.node_id for comment in replies)
+    eyes = tuple(React(comment.node_id, EYES) for comment in replies)
     if not answers:
         if not replies:
             return None
         hint = _hint(blocker) if any(verdict is NotAnAnswer.QUESTION for _, verdict in read) else ()
         return board.decide(
-            item, Verb.HOLD, "its question is open", Status.BLOCKED, seen, notices=hint, acknowledged=eyes
+            item, Verb.HOLD, "its question is open", Status.BLOCKED, seen, notices=hint, reactions=eyes
         )
     # With options the last valid one counts; free replies are one answer, in order.
     taken = answers[-1:] if blocker.question.options else answers
@@ -41,7 +42,7 @@ def take_answers(item: Item, board: Board) -> Decision | None:
     answer = Answer(blocker.question.text, words, last.author.login, last.id, last.created_at)
     record = replace(seen, blocker=None, answers=(*seen.answers, answer), not_before=None)
     return board.decide(
-        item, Verb.MOVE, f"answered by {last.author.login}", Status.READY, record, acknowledged=eyes
+        item, Verb.MOVE, f"answered by {last.author.login}", Status.READY, record, reactions=eyes
     )
 
 

@@ -269,7 +269,9 @@ def _start(item: Item, board: Board) -> Decision:
         f"starts as {key}",
         Status.IN_PROGRESS,
         claimed,
-        start=Start(attempt.number, kind, record.earlier, choice),
+        start=Start(
+            attempt.number, kind, record.earlier, choice, record.exceptions if record.republish else ()
+        ),
         notices=_warnings(item),
         due=board.snapshot.now + board.config.dispatch.launch_grace,
     )

@@ -26,12 +26,16 @@ class Unknown(Struct, frozen=True):
     wants: frozenset[Permission]
 
 
+def is_person(account: Account, snapshot: Snapshot) -> bool:
+    """Whether somebody is behind the account: not one of ours, no bot, not deleted, and not named in `trust.ignore`."""
+    ours = account.id in snapshot.accounts
+    return not (ours or account.is_bot or account == GHOST or _named(account, snapshot.config.trust.ignore))
+
+
 def may_order(account: Account, snapshot: Snapshot) -> bool | Unknown:
-    """Whether this account's labels, answers and edits count. Our own accounts, bots and deleted ones never do."""
+    """Whether this account's labels, commands, answers and edits count: those of people with permission do."""
     trust = snapshot.config.trust
-    if account == GHOST or account.id in snapshot.accounts or _named(account, trust.ignore):
-        return False
-    if account.is_bot:
+    if not is_person(account, snapshot):
         return False
     level = snapshot.permissions.get(account.login)
     if level is None:

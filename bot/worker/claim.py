@@ -45,6 +45,7 @@ class ClaimFacts(Struct, frozen=True):
     reported: bool
     unmet: tuple[str, ...]
     legs: int = 1  # how many units share this run
+    prefix: str = "cf"
 
 
 class Claim(Struct, frozen=True):
@@ -62,7 +63,9 @@ def judge_claim(facts: ClaimFacts) -> Claim | Refusal:
     """Say whether this job may start its agent, or why not."""
     key, record = facts.key, facts.record
     if facts.run_attempt > 1:
-        return Refusal("an agent job cannot be run again: give the issue the ready label for a new attempt")
+        return Refusal(
+            f"an agent job cannot be run again: `/{facts.prefix} retry` in a comment on the issue starts a new attempt"
+        )
     if refusal := still_wanted(facts.issue, record, key):
         return refusal
     assert record is not None
@@ -136,6 +139,7 @@ def read_claim(github: Reader, place: Place, config: Config) -> ClaimFacts:
         reported=reported,
         unmet=_unmet(github, issue, place, config),
         legs=legs,
+        prefix=config.prefix,
     )
 
 

@@ -94,8 +94,21 @@ def merged_without_closing(story):
     story.settle()
 
 
+def commanded(story):
+    task = story.world.open_issue("x")
+    story.settle()  # the first tick ever: what was written before it orders nothing
+    story.world.comment(task, "/cf run\n/cf frobnicate")
+    story.settle()
+    begin_live(story, task)
+    story.world.comment(task, "/cf help", by="stranger")
+    story.world.comment(task, "/cf stop now")
+    story.world.comment(task, "/cf status")
+    story.settle()
+
+
 STORIES = (
     retried,
+    commanded,
     answered,
     closed,
     withdrawn,

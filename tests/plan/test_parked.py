@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from bot.model.change import React
 from bot.model.decision import Verb
 from bot.model.issue import GHOST, Account
 from bot.model.record import Answer, Blocker
@@ -41,13 +42,17 @@ def asked(*comments, question=AB, **record):
 def test_ans_01_only_a_writers_reply_answers():
     for by in (BOT, OTHER_BOT, STRANGER, GHOST):
         decision = asked(a_comment("B", by=by))
-        assert (decision.verb, decision.status, decision.acknowledged) == (Verb.HOLD, Status.BLOCKED, ())
+        assert (decision.verb, decision.status, decision.reactions) == (Verb.HOLD, Status.BLOCKED, ())
     assert asked(a_comment("B")).status is Status.READY
 
 
 def test_ans_02_an_unclear_reply_does_not_resume_and_a_question_earns_one_hint():
     first = asked(a_comment("what does B cost?", 1))
-    assert (first.status, first.acknowledged, first.record.acted) == (Status.BLOCKED, ("IC_1",), (1,))
+    assert (first.status, first.reactions, first.record.acted) == (
+        Status.BLOCKED,
+        (React("IC_1", "EYES"),),
+        (1,),
+    )
     assert "question mark" in words_of(first)
     told = {"notices": tuple(notice.fingerprint for notice in first.notices), "acted": (1,)}
     second = asked(a_comment("what does B cost?", 1), a_comment("A bit more context would help", 2), **told)
@@ -62,9 +67,9 @@ def test_ans_02_an_unclear_reply_does_not_resume_and_a_question_earns_one_hint()
 def test_an_answer_is_kept_with_its_author_and_the_question_is_closed():
     decision = asked(a_comment("it is called Bob", 7), question=FREE)
     assert decision.record.answers == (Answer(FREE.text, "it is called Bob", "wendy", 7, ago(minutes=2)),)
-    assert (decision.record.blocker, decision.acknowledged, decision.reason) == (
+    assert (decision.record.blocker, decision.reactions, decision.reason) == (
         None,
-        ("IC_7",),
+        (React("IC_7", "EYES"),),
         "answered by wendy",
     )
 
@@ -99,7 +104,8 @@ def test_a_comment_answers_nothing_where_nothing_was_asked():
 
 
 def test_an_order_in_a_reply_is_no_answer():
-    assert asked(a_comment("/cf stop"), question=FREE).status is Status.BLOCKED
+    decision = asked(a_comment("/cf stop"), question=FREE)
+    assert (decision.status, decision.record.answers) == (Status.BACKLOG, ())
 
 
 @pytest.mark.parametrize(

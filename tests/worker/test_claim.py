@@ -39,7 +39,7 @@ def test_the_current_attempt_of_an_open_issue_is_claimed():
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"run_attempt": 2}, "the ready label"),
+        ({"run_attempt": 2}, "`/cf retry` in a comment"),
         ({"issue": replace(ISSUE, is_open=False)}, "#12 is closed"),
         ({"record": None}, "#12 has no record that names cf-12-2"),
         ({"key": Key(12, 1)}, "that is cf-12-2"),
@@ -171,6 +171,6 @@ def test_act_12c_running_the_agent_job_again_is_refused_with_a_hint(bench):
     worked = setup.work(GITHUB_RUN_ATTEMPT="2")
 
     assert worked.report.outcome is Outcome.REFUSED
-    assert "the ready label" in worked.report.reason
+    assert "`/cf retry`" in worked.report.reason
     assert not worked.verify
     assert "agent" not in "".join(setup.shown)

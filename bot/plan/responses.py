@@ -1,0 +1,207 @@
+"""What is said back to commands: one reply for each comment, and one reaction to what strangers write."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from bot.model.change import CONFUSED, ROCKET, React
+from bot.model.command import COMMANDS, Ordered, Place
+from bot.model.decision import Decision, Response, Verb
+from bot.model.issue import Issue
+from bot.model.status import Status
+from bot.model.task import Task
+from bot.notation.keys import Key
+from bot.notation.quoting import quote, quote_line
+from bot.plan.board import Board, Item
+from bot.plan.heed import dashboards, is_answered, reactions_to, refusal_on
+from bot.plan.selection import Selection, read_selection
+
+_LISTED = 50
+
+
+class _Reply(Struct):
+    """The reply to one comment while it is put together."""
+
+    issue: Issue
+    ordered: Ordered
+    failed: bool = False
+    parts: list[str] = field(default_factory=list)
+
+
+def respond(items: Iterable[Item], decided: Mapping[int, Decision], board: Board) -> tuple[Response, ...]:
+    """All that is said back in this tick. A stranger's comment gets one reaction and no word: it costs nothing to ignore it."""
+    replies: dict[int, _Reply] = {}
+    for item in items:
+        for ordered, why in item.heard.refusals:
+            _reply(replies, ordered, item.task.issue).failed = True
+            _reply(replies, ordered, item.task.issue).parts.append(_not_done(ordered, why, board))
+        for ordered in board.orders.given.get(item.number, ()):
+            if is_answered(ordered):
+                words = _answer_on_task(ordered, item, decided[item.number], board)
+                _reply(replies, ordered, item.task.issue).parts.append(words)
+    for number, issue in board.snapshot.others.items():
+        on_batch = number not in dashboards(board)
+        for ordered in board.orders.given.get(number, ()):
+            why = refusal_on(Place.BATCH if on_batch else Place.DASHBOARD, ordered, board)
+            if on_batch and not why and ordered.command.name != "help":
+                continue  # whatever else is ordered there is seen to with the batch
+            reply = _reply(replies, ordered, issue)
+            reply.failed = reply.failed or bool(why)
+            if why:
+                reply.parts.append(_not_done(ordered, why, board))
+            elif on_batch:
+                words = help_text(Place.BATCH, board.config.prefix)
+                reply.parts.append(f"{_quoted(ordered, board)}\n\n{words}")
+            else:
+                reply.parts.append(_answer_on_dashboard(ordered, decided, board))
+    answered = tuple(_response(comment, reply) for comment, reply in replies.items())
+    return (*answered, *_to_strangers(board))
+
+
+def _reply(replies: dict[int, _Reply], ordered: Ordered, issue: Issue) -> _Reply:
+    return replies.setdefault(ordered.comment, _Reply(issue, ordered))
+
+
+def _response(comment: int, reply: _Reply) -> Response:
+    reactions = reactions_to(reply.ordered, CONFUSED if reply.failed else ROCKET)
+    return Response(reply.issue.node_id, reply.issue.number, comment, reactions, "\n\n".join(reply.parts))
+
+
+def _to_strangers(board: Board) -> Iterator[Response]:
+    for number, refused in board.orders.refused.items():
+        task = board.snapshot.tasks.get(number)
+        issue = task.issue if task is not None else board.snapshot.others[number]
+        for ordered in refused:
+            yield Response(issue.node_id, number, ordered.comment, (React(ordered.node, CONFUSED),))
+
+
+def _quoted(ordered: Ordered, board: Board) -> str:
+    """The line that is answered, so that a reply is understood far below it."""
+    command = ordered.command
+    line = f"/{board.config.prefix} {command.name} {command.text}".split("\n")[0]
+    return quote(line.rstrip(), 200)
+
+
+def _not_done(ordered: Ordered, why: str, board: Board) -> str:
+    return f"{_quoted(ordered, board)}\n\nNot done: {why}."
+
+
+def _folded(title: str, lines: Sequence[str]) -> str:
+    return f"<details><summary>{title}</summary>\n\n" + "\n".join(lines) + "\n\n</details>"
+
+
+# ---------------------------------------------------------------------- help
+
+
+def help_text(place: Place, prefix: str) -> str:
+    """The commands that a place knows, from the table."""
+    places = (place, Place.TASK) if place is Place.SPEC else (place,)
+    rows = [row for row in COMMANDS if row.place in places and (row.name != "help" or row.place is place)]
+    lines = ["| command | what it does |", "|---|---|"]
+    lines += [f"| `{row.usage(prefix)}` | {row.effect} |" for row in rows]
+    head = f"A {place} knows {len(rows)} commands, each on a line of its own; people with permission may give them."
+    return f"{head}\n\n{_folded('The commands', lines)}"
+
+
+# ---------------------------------------------------------------------- tasks
+
+
+def _answer_on_task(ordered: Ordered, item: Item, decision: Decision, board: Board) -> str:
+    name = ordered.command.name
+    if name == "help":
+        is_spec = item.task.issue.has_label(board.config.label("spec"))
+        words = help_text(Place.SPEC if is_spec else Place.TASK, board.config.prefix)
+    elif name == "status":
+        words = _status_of(item, decision, board)
+    else:
+        words = _rehearsal(item, decision, board)
+    return f"{_quoted(ordered, board)}\n\n{words}"
+
+
+def _status_of(item: Item, decision: Decision, board: Board) -> str:
+    label = f"`{board.config.label(decision.status)}`" if decision.status else "Not a task"
+    lines = [f"- {line}" for line in _facts(item.task, decision)]
+    return f"**{label}** · {quote_line(decision.reason)}\n\n{_folded('More', lines)}"
+
+
+def _facts(task: Task, decision: Decision) -> Iterator[str]:
+    record = decision.record
+    if record.approval:
+        yield f"ordered by {quote_line(record.approval.by)} at {record.approval.at:%Y-%m-%d %H:%M} UTC"
+    yield f"priority {task.priority}; strikes: {record.strikes}; attempts: {record.next_attempt - 1}"
+    for attempt in record.attempts[-5:]:
+        key, end = Key(record.task, attempt.number), str(attempt.outcome or "running")
+        yield f"`{key}` {attempt.kind}: {end}{f', {quote_line(attempt.reason, 200)}' if attempt.reason else ''}"
+    if record.pull:
+        yield f"pull request #{record.pull}"
+    for need in task.needs[:_LISTED]:
+        yield f"needs {quote_line(str(need))}"
+    for warning in task.warnings:
+        yield quote_line(warning)
+
+
+def _rehearsal(item: Item, decision: Decision, board: Board) -> str:
+    """What `/cf run` would do, with what the attempt would run; nothing is changed."""
+    config = board.config
+    engine = config.engines.get(config.engine)
+    runner = engine.runner if engine and engine.runner else config.runner
+    gates = ", ".join(f"`{quote_line(gate.name, 60)}`" for gate in config.gates)
+    text = item.task.issue.title + item.task.issue.body
+    lines = [
+        f"- engine `{quote_line(config.engine, 60)}`, model {quote_line((engine.model if engine else None) or 'its own default')}",
+        f"- runner `{quote_line(', '.join(runner), 100)}`",
+        f"- gates: {gates or 'none, so the work would be an unverified draft'}",
+        f"- branch `cf/{item.number}`",
+        f"- prompt: {len(text)} characters of title and description, then comments of people who may order, answers and needs",
+    ]
+    head = f"As it stands: {quote_line(decision.reason)}. Nothing was changed."
+    return f"{head}\n\n{_folded('What would run', lines)}"
+
+
+# ---------------------------------------------------------------------- the dashboard
+
+
+def _answer_on_dashboard(ordered: Ordered, decided: Mapping[int, Decision], board: Board) -> str:
+    name = ordered.command.name
+    if name == "help":
+        words = help_text(Place.DASHBOARD, board.config.prefix)
+    elif name == "status":
+        words = _status_of_all(decided, board)
+    else:
+        words = _done_for_all(ordered, decided)
+    return f"{_quoted(ordered, board)}\n\n{words}"
+
+
+def _done_for_all(ordered: Ordered, decided: Mapping[int, Decision]) -> str:
+    """The tasks that the command was carried out on, as their records say it; so a repeated tick says the same."""
+    done = [number for number, decision in decided.items() if ordered.comment in decision.record.acted]
+    names = [f"#{number}" for number in sorted(done)]
+    if ordered.command.name == "stop":
+        return f"Stopped: {', '.join(names) or 'nothing was running'}."
+    selection = read_selection(ordered.command.arguments)
+    excluded = [f"#{number}" for number in selection.excluded] if isinstance(selection, Selection) else []
+    head = f"Approved: {len(names)}. Left out: {len(excluded)}."
+    lines = [f"- approved: {', '.join(names) or 'none'}", f"- left out: {', '.join(excluded) or 'none'}"]
+    return f"{head}\n\n{_folded('Which', lines)}"
+
+
+def _status_of_all(decided: Mapping[int, Decision], board: Board) -> str:
+    """In one line whether anything can start and, if not, why; below what runs and what waits for what."""
+    by_status = {
+        status: [item for item in decided.values() if item.status is status and item.record.live is None]
+        for status in Status
+    }
+    running = [item for item in decided.values() if item.record.live is not None]
+    starting = [item for item in decided.values() if item.verb is Verb.START]
+    waiting = [item for item in by_status[Status.READY] if item.verb is Verb.HOLD]
+    if board.snapshot.standstill:
+        verdict = f"Nothing can start: {quote_line(board.snapshot.standstill)}."
+    elif starting:
+        verdict = f"{len(starting)} start now."
+    elif waiting:
+        verdict = "Nothing can start now; each ready task waits for something."
+    else:
+        verdict = "Nothing is ready."
+    counts = ", ".join(f"{len(items)} {status}" for status, items in by_status.items() if items)
+    lines = [f"- #{item.task}: {quote_line(item.reason)}" for item in (*running, *waiting)[:_LISTED]]
+    return f"{verdict} {len(running)} running{f', {counts}' if counts else ''}.\n\n{_folded('Which', lines or ['Nothing.'])}"
