@@ -14,7 +14,8 @@ def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
     assert start is not None, "only starts become units"
     choice = start.choice
     engine = config.engines.get(choice.engine)
-    whole_minutes = max(1, -(-int(config.timeout_of(start.kind).total_seconds()) // 60))
+    asked = decision.record.timeout_minutes if start.kind is Kind.CODE else 0
+    whole_minutes = asked or max(1, -(-int(config.timeout_of(start.kind).total_seconds()) // 60))
     return Unit(
         kind=start.kind,
         tasks=(decision.task,),

@@ -140,11 +140,10 @@ class Record(Struct, frozen=True, omit_defaults=True):
     head: str = ""  # the commit of the last kept work
     earlier: str = ""  # where the last kept work is: `<run id>/<key>`
     republish: bool = False  # that work is proven, or let through by a person, and only publishing is left
-    protected: tuple[str, ...] = ()  # the paths that hold it, of which its notice tells
-    exceptions: tuple[str, ...] = ()  # those of them that a person lets through
     reviewed_at: Moment | None = None
     reopened_at: Moment | None = None
     wish: Wish = Wish()  # what a person's command asked for; it holds until the next order
+    timeout_minutes: int = 0  # the same person's limit for each attempt; 0: as configured
     held: Held | None = None
     exceptions: tuple[
         str, ...

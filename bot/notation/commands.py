@@ -6,6 +6,7 @@ one too many: it also counts in a list or heading, and whatever follows it. All 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 
 from bot.model.command import NAMES, Command, options_of, words_of
 from bot.notation.duration import DurationError, read_duration
@@ -16,6 +17,7 @@ from bot.notation.text import CODE, STRUCK, Kind, Line
 _DASHES = ("\u2013", "\u2014")  # what phones make of two hyphens
 _LONGEST_NAME = 30
 _SHOWN = 60
+_SHORTEST, _LONGEST = timedelta(minutes=1), timedelta(minutes=350)  # as the configuration allows
 
 
 def read_commands(body: str | None, prefix: str = "cf") -> tuple[Command, ...]:
@@ -157,7 +159,8 @@ def _misused(option: str, value: str, wanted: str, taken: set[str]) -> Iterator[
         yield f"the value of `--{option}` must stand there plainly, not as code"
     elif option == "timeout" and value:
         try:
-            read_duration(value)
+            if not _SHORTEST <= read_duration(value) <= _LONGEST:
+                yield "`--timeout` must be from 1m to 350m"
         except DurationError as error:
             yield f"`--timeout`: {quote_line(str(error))}"
 

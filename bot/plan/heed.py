@@ -1,18 +1,22 @@
 """What commands do to a task: each is carried out once, or refused in words."""
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 
 from msgspec.structs import replace
 
 from bot.model.change import EYES, ROCKET, React
 from bot.model.command import COMMANDS, STARTING, Command, Ordered, Place, Row, row_of
 from bot.model.decision import Decision, Verb
+from bot.model.engine import ALIASES, Wish
 from bot.model.record import Answer
-from bot.model.report import Outcome
+from bot.model.report import Hold, Outcome
 from bot.model.status import Status
+from bot.notation.duration import read_duration
 from bot.notation.keys import Key
 from bot.plan.board import Board, Item, Stop
 from bot.plan.edits import fresh, last_attempt
+from bot.plan.engines import engine_problem
 from bot.plan.labels import Meant
 from bot.plan.live import end_live
 from bot.plan.selection import Selection, read_selection
@@ -140,8 +144,9 @@ def refusal(item: Item, ordered: Ordered, board: Board) -> str:
     if row.states and item.meant.status not in row.states:
         return _wrong_state(item, row, prefix)
     if command.name == "publish":
-        return _nothing_held(item)
-    return ""
+        return _nothing_held(item, prefix)
+    engine = command.value("engine").lower()
+    return engine_problem(ALIASES.get(engine, engine)) if engine else ""
 
 
 def refusal_on(place: Place, ordered: Ordered, board: Board) -> str:
@@ -219,9 +224,12 @@ def _outweighed(item: Item, ordered: Ordered, board: Board) -> bool:
     return started or (labelled and item.meant.status is Status.READY)
 
 
-def _nothing_held(item: Item) -> str:
-    last = last_attempt(item.record)
-    if last is not None and last.outcome is Outcome.HELD and item.record.earlier:
+def _nothing_held(item: Item, prefix: str) -> str:
+    held, last = item.record.held, last_attempt(item.record)
+    if held is not None and held.why in (Hold.SECRET, Hold.EXPIRED):
+        why = "holds a secret" if held.why is Hold.SECRET else "has expired"
+        return f"the held work {why}; `/{prefix} retry` makes a new attempt"
+    if item.record.earlier and (held is not None or (last is not None and last.outcome is Outcome.HELD)):
         return ""
     return "no work of this task is held"
 
@@ -234,6 +242,19 @@ def _order_work(item: Item, ordered: Ordered, board: Board) -> Item:
     approval = board.approval_by(item, ordered.author.login, ordered.at)
     record = replace(fresh(item.record), approval=approval)
     return replace(item, record=record, meant=Meant(Status.READY))
+
+
+def _run(item: Item, ordered: Ordered, board: Board) -> Item:
+    """As `_order_work`; its options hold for the attempts that follow, until the next such order."""
+    return wished(_order_work(item, ordered, board), ordered)
+
+
+def wished(item: Item, ordered: Ordered) -> Item:
+    """The task with what the options of a `run` ask for."""
+    command = ordered.command
+    wish = Wish(engine=command.value("engine").lower(), model=command.value("model"))
+    minutes = read_duration(command.value("timeout") or 0) // timedelta(minutes=1)
+    return replace(item, record=replace(item.record, wish=wish, timeout_minutes=minutes))
 
 
 def _stop(item: Item, ordered: Ordered, board: Board) -> Item:
@@ -249,7 +270,10 @@ def _stop(item: Item, ordered: Ordered, board: Board) -> Item:
 def _publish(item: Item, ordered: Ordered, board: Board) -> Item:
     """Held work is published as it is: what its notice lists is what this person lets through."""
     approval = board.approval_by(item, ordered.author.login, ordered.at)
-    record = replace(fresh(item.record), approval=approval, republish=True, exceptions=item.record.protected)
+    held = item.record.held
+    record = replace(
+        fresh(item.record), approval=approval, republish=True, exceptions=held.protected if held else ()
+    )
     return replace(item, record=record, meant=Meant(Status.READY))
 
 
@@ -260,7 +284,7 @@ def _answer(item: Item, ordered: Ordered, board: Board) -> Item:  # noqa: ARG001
 
 
 _EFFECTS: dict[str, Callable[[Item, Ordered, Board], Item]] = {
-    "run": _order_work,
+    "run": _run,
     "retry": _order_work,
     "approve": _order_work,
     "stop": _stop,

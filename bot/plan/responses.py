@@ -1,6 +1,7 @@
 """What is said back to commands: one reply for each comment, and one reaction to what strangers write."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 
 from msgspec import Struct, field
 
@@ -10,10 +11,11 @@ from bot.model.decision import Decision, Response, Verb
 from bot.model.issue import Issue
 from bot.model.status import Status
 from bot.model.task import Task
+from bot.model.unit import Kind
 from bot.notation.keys import Key
 from bot.notation.quoting import quote, quote_line
 from bot.plan.board import Board, Item
-from bot.plan.heed import dashboards, is_answered, reactions_to, refusal_on
+from bot.plan.heed import dashboards, is_answered, reactions_to, refusal_on, wished
 from bot.plan.selection import Selection, read_selection
 
 _LISTED = 50
@@ -114,7 +116,7 @@ def _answer_on_task(ordered: Ordered, item: Item, decision: Decision, board: Boa
     elif name == "status":
         words = _status_of(item, decision, board)
     else:
-        words = _rehearsal(item, decision, board)
+        words = _rehearsal(ordered, item, decision, board)
     return f"{_quoted(ordered, board)}\n\n{words}"
 
 
@@ -140,22 +142,27 @@ def _facts(task: Task, decision: Decision) -> Iterator[str]:
         yield quote_line(warning)
 
 
-def _rehearsal(item: Item, decision: Decision, board: Board) -> str:
+def _rehearsal(ordered: Ordered, item: Item, decision: Decision, board: Board) -> str:
     """What `/cf run` would do, with what the attempt would run; nothing is changed."""
-    config = board.config
-    engine = config.engines.get(config.engine)
+    config, asked = board.config, wished(item, ordered)
+    choice = board.choice(asked)
+    engine = config.engines.get(choice.engine)
     runner = engine.runner if engine and engine.runner else config.runner
     gates = ", ".join(f"`{quote_line(gate.name, 60)}`" for gate in config.gates)
     text = item.task.issue.title + item.task.issue.body
+    minutes = asked.record.timeout_minutes or config.timeout_of(Kind.CODE) // timedelta(minutes=1)
     lines = [
-        f"- engine `{quote_line(config.engine, 60)}`, model {quote_line((engine.model if engine else None) or 'its own default')}",
+        f"- engine `{quote_line(choice.engine, 60)}`, model {quote_line(choice.model or 'its own default', 60)}",
+        f"- at most {minutes} minutes",
         f"- runner `{quote_line(', '.join(runner), 100)}`",
         f"- gates: {gates or 'none, so the work would be an unverified draft'}",
         f"- branch `cf/{item.number}`",
         f"- prompt: {len(text)} characters of title and description, then comments of people who may order, answers and needs",
     ]
-    head = f"As it stands: {quote_line(decision.reason)}. Nothing was changed."
-    return f"{head}\n\n{_folded('What would run', lines)}"
+    verdict = (
+        f"It could not start: {quote_line(choice.problem)}" if choice.problem else quote_line(decision.reason)
+    )
+    return f"As it stands: {verdict}. Nothing was changed.\n\n{_folded('What would run', lines)}"
 
 
 # ---------------------------------------------------------------------- the dashboard

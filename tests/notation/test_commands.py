@@ -188,6 +188,8 @@ def test_options_have_values_and_flags_have_none():
         ("/cf run --engine a --engine b", "`--engine` stands there twice"),
         ("/cf run --dry-run=yes", "`--dry-run` takes no value"),
         ("/cf run --timeout soon", "`--timeout`: 'soon' is no duration; write a duration with units"),
+        ("/cf run --timeout 30s", "`--timeout` must be from 1m to 350m"),
+        ("/cf run --timeout 7h", "`--timeout` must be from 1m to 350m"),
         ("/cf run --engine `rm -rf`", "the value of `--engine` must stand there plainly"),
         ("/cf run `--dry-run`", "there is `code`"),
         ("/cf retry --force", "`--force` is no option of retry; it has none"),

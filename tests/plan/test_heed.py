@@ -5,13 +5,15 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from bot.conductor.units import unit_of
 from bot.model.change import React
 from bot.model.command import COMMANDS, NAMES, STARTING, Place
-from bot.model.config import Config
+from bot.model.config import Config, EngineConfig
 from bot.model.decision import CancelRun, Verb
+from bot.model.engine import Wish
 from bot.model.issue import GHOST, Account, StateReason
-from bot.model.record import Blocker, Record
-from bot.model.report import Outcome, Question
+from bot.model.record import Blocker, Held, Record
+from bot.model.report import Hold, Outcome, Question
 from bot.model.snapshot import Permission
 from bot.model.status import Status
 from bot.model.unit import Kind
@@ -49,7 +51,7 @@ def held(*protected):
         attempts=(an_attempt(1, Outcome.HELD),),
         next_attempt=2,
         earlier="900/cf-1-1",
-        protected=protected,
+        held=Held(Hold.PROTECTED, ago(minutes=10), 1, protected),
     )
 
 
@@ -275,6 +277,33 @@ def test_publish_lets_through_what_the_notice_lists_and_nothing_else():
     again = decided("/cf retry", task)
     assert again.start is not None
     assert (again.start.kind, again.start.exceptions) == (Kind.CODE, ())
+
+
+@pytest.mark.parametrize(("why", "words"), [(Hold.SECRET, "holds a secret"), (Hold.EXPIRED, "has expired")])
+def test_publish_lets_no_secret_through_and_nothing_that_is_gone(why, words):
+    record = replace(held(), held=Held(why, ago(minutes=10), 1))
+    assert words in said("/cf publish", a_task(1, Status.BLOCKED, record=record)).text
+
+
+def test_run_with_options_asks_for_them_until_the_next_order():
+    config = Config(engines={"command": EngineConfig(args="agent")}, engine="command")
+    decision = decided("/cf run --engine command --model tiny --timeout 90m", config=config)
+    assert (decision.record.wish, decision.record.timeout_minutes) == (
+        Wish(engine="command", model="tiny"),
+        90,
+    )
+    assert decision.start is not None
+    assert (decision.start.choice.engine, decision.start.choice.model) == ("command", "tiny")
+    assert unit_of(decision, 7, a_snapshot(in_state(Status.BACKLOG), config=config)).timeout_minutes == 90
+    failed = a_task(
+        1, Status.FAILED, record=replace(decision.record, attempts=(), status=Status.FAILED, acted=())
+    )
+    assert decided("/cf retry", failed, config=config).record.wish.model == "tiny"
+    assert decided("/cf run", failed, config=config).record.wish == Wish()
+
+
+def test_an_engine_that_nobody_knows_is_refused():
+    assert "warp" in said("/cf run --engine warp").text
 
 
 def test_publish_needs_held_work():
