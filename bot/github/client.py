@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from bot.github import lookups, rest, write
+from bot.github import lookups, pulls, rest, write
 from bot.github.session import Session
 from bot.github.snapshot import Snapshots
 from bot.github.wire import GithubkitWire
@@ -128,16 +128,25 @@ class Client:
         return rest.cancel(self._session, run_id, "force-cancel")
 
     def pull_by_branch(self, branch: str) -> Pull | None:
-        return rest.pull_by_branch(self._session, branch)
+        return pulls.pull_by_branch(self._session, branch)
 
     def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> Pull:
-        return rest.open_pull(self._session, branch, base, title, body, draft)
+        return pulls.open_pull(self._session, branch, base, title, body, draft)
 
     def update_pull(self, number: int, title: str, body: str) -> Pull:
-        return rest.update_pull(self._session, number, title, body)
+        return pulls.update_pull(self._session, number, title, body)
 
-    def merge_pull(self, number: int, head_sha: str) -> bool:
-        return rest.merge_pull(self._session, number, head_sha)
+    def close_pull(self, number: int) -> None:
+        pulls.close_pull(self._session, number)
+
+    def ready_pull(self, pull: Pull) -> None:
+        pulls.ready_pull(self._session, pull)
+
+    def merge_pull(self, number: int, head_sha: str) -> str:
+        return pulls.merge_pull(self._session, number, head_sha)
+
+    def merge_pull_later(self, pull: Pull, head_sha: str) -> None:
+        pulls.merge_pull_later(self._session, pull, head_sha)
 
 
 def connect(environ: Mapping[str, str]) -> Client:

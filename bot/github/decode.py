@@ -196,6 +196,7 @@ def rest_pull(found: Json) -> Pull:
         url=found.get("html_url") or "",
         repository=base.get("full_name") or "",
         mergeable=found.get("mergeable"),
+        node_id=found.get("node_id") or "",
     )
 
 

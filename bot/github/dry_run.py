@@ -151,8 +151,18 @@ class DryRun:
         self._say(f"updated pull request #{number}: {_short(title)} ({len(body)} characters)")
         return Pull(number, self._viewer, True, False, False, "", "", "")
 
-    def merge_pull(self, number: int, head_sha: str) -> bool:
-        return self._say(f"merged pull request #{number} at {head_sha[:12]}")
+    def close_pull(self, number: int) -> None:
+        self._say(f"closed pull request #{number}")
+
+    def ready_pull(self, pull: Pull) -> None:
+        self._say(f"made pull request #{pull.number} ready for review")
+
+    def merge_pull(self, number: int, head_sha: str) -> str:
+        self._say(f"merged pull request #{number} at {head_sha[:12]}")
+        return ""
+
+    def merge_pull_later(self, pull: Pull, head_sha: str) -> None:
+        self._say(f"asked that pull request #{pull.number} is merged at {head_sha[:12]} once nothing is missing")
 
     def _write(self, change: Change) -> Written:
         match change:

@@ -143,8 +143,20 @@ class Publisher(Protocol):
 
     def update_pull(self, number: int, title: str, body: str) -> Pull: ...
 
-    def merge_pull(self, number: int, head_sha: str) -> bool:
-        """Merge if the head is still this commit. False if GitHub says it cannot be merged now (405, 409)."""
+    def close_pull(self, number: int) -> None:
+        """Close without merging; closed already is fine."""
+        ...
+
+    def ready_pull(self, pull: Pull) -> None:
+        """A draft becomes ready for review."""
+        ...
+
+    def merge_pull(self, number: int, head_sha: str) -> str:
+        """Merge if the head is still this commit. Empty once it is merged, else GitHub's words why it cannot be now (405, 409)."""
+        ...
+
+    def merge_pull_later(self, pull: Pull, head_sha: str) -> None:
+        """GitHub merges it by itself once nothing required is missing. Raises Refused where the repository does not allow that."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What is read and done by REST: comments since a time, workflow runs with their jobs and artifacts, pull requests."""
+"""What is read and done by REST: comments since a time, workflow runs with their jobs and artifacts."""
 
 import base64
 import json
@@ -8,10 +8,9 @@ from typing import Any
 
 from bot.github import decode
 from bot.github.faults import Gone
-from bot.github.fit import fit, fit_title
 from bot.github.session import Session, has_next, path
 from bot.model.errors import CannotGoOn, NotFound, Refused, UsageError, WorkflowMissing
-from bot.model.issue import Comment, NeedState, Pull
+from bot.model.issue import Comment, NeedState
 from bot.model.ref import Ref
 from bot.model.review import PullSummary, Remark, Review
 from bot.model.run import Artifact, Job, Run
@@ -20,7 +19,6 @@ _LISTED_RUNS = 1000  # GitHub lists no more than this of a filtered list
 _MAX_INPUTS = 25
 _MAX_INPUT_CHARACTERS = 65_535
 _ROLES = ("admin", "maintain", "write", "triage", "read", "none")
-_MERGE_METHODS = ("merge", "squash", "rebase")
 
 
 def comments_since(session: Session, since: datetime) -> tuple[Comment, ...]:
@@ -203,43 +201,6 @@ def create_label(session: Session, name: str, colour: str, description: str) -> 
             f"the label {name} could not be created: {error}; it needs the permission issues: write"
         ) from None
     return str(found["node_id"])
-
-
-def pull_by_branch(session: Session, branch: str) -> Pull | None:
-    """The newest open one; forks of the same owner are told apart by the head's repository."""
-    params = {"state": "open", "head": f"{session.owner}:{branch}", "sort": "created", "direction": "desc"}
-    for found in _flat(session.pages(session.path("pulls"), params)):
-        head = found.get("head") or {}
-        home = str((head.get("repo") or {}).get("full_name") or "")
-        if head.get("ref") == branch and home.lower() == session.repository.lower():
-            return decode.rest_pull(found)
-    return None
-
-
-def open_pull(session: Session, branch: str, base: str, title: str, body: str, draft: bool) -> Pull:
-    sent = {"title": fit_title(title), "head": branch, "base": base, "body": fit(body), "draft": draft}
-    return decode.rest_pull(session.change("POST", session.path("pulls"), sent).json())
-
-
-def update_pull(session: Session, number: int, title: str, body: str) -> Pull:
-    sent = {"title": fit_title(title), "body": fit(body)}
-    return decode.rest_pull(session.change("PATCH", session.path("pulls", number), sent).json())
-
-
-def merge_pull(session: Session, number: int, head_sha: str) -> bool:
-    """The first way of merging that the repository allows; a way that is switched off is answered by 405 and changes nothing."""
-    for method in _MERGE_METHODS:
-        try:
-            sent = {"sha": head_sha, "merge_method": method}
-            return bool(
-                session.change("PUT", session.path("pulls", number, "merge"), sent).json().get("merged")
-            )
-        except Refused as error:
-            if error.status not in (405, 409):
-                raise
-            if error.status == 409 or "not allowed" not in str(error):
-                return False
-    return False
 
 
 def _missing(session: Session, workflow: str) -> WorkflowMissing:

@@ -78,6 +78,7 @@ class Pull(Struct, frozen=True):
     repository: str = ""
     changes_requested_at: datetime | None = None
     mergeable: bool | None = None  # None: GitHub is still computing it
+    node_id: str = ""  # where it was read by REST
 
 
 class Edge(Struct, frozen=True):

@@ -232,15 +232,29 @@ class InProcess:
             self._world.issues.edit(pull.issue, self._token, title=title, body=body)
             return self._bare_pull(pull)
 
-    def merge_pull(self, number: int, head_sha: str) -> bool:
+    def close_pull(self, number: int) -> None:
+        with self._call("close_pull", write=True):
+            self._world.pulls.close(self._world.pulls.get(number), self._token)
+
+    def ready_pull(self, pull: Pull) -> None:
+        with self._call("ready_pull", write=True, resource="graphql"):
+            self._world.pulls.set_draft(self._world.pulls.get(pull.number), self._token, draft=False)
+
+    def merge_pull(self, number: int, head_sha: str) -> str:
         try:
             with self._call("merge_pull", write=True):
                 self._world.pulls.merge(self._world.pulls.get(number), self._token, head_sha=head_sha)
         except Refused as refusal:
             if refusal.status in (405, 409):
-                return False
+                return str(refusal)
             raise
-        return True
+        return ""
+
+    def merge_pull_later(self, pull: Pull, head_sha: str) -> None:
+        with self._call("merge_pull_later", write=True, resource="graphql"):
+            self._world.pulls.merge_later(
+                self._world.pulls.get(pull.number), self._token, head_sha=head_sha
+            )
 
     # ------------------------------------------------------------------ how a call goes
 
@@ -452,6 +466,7 @@ class InProcess:
             url=f"{self._world.web}/{self._world.repository}/pull/{pull.number}",
             repository=self._world.repository,
             mergeable=self._world.pulls.mergeable(pull),
+            node_id=pull.node_id,
         )
 
     def _artifact(self, kept: ArtifactState) -> Artifact:

@@ -11,9 +11,7 @@ from bot.model.report import Report
 from bot.notation.codec import Unreadable
 from bot.notation.keys import read_key
 from bot.notation.reports import BUNDLE_FILE, REPORT_FILE, read_report, report_name, work_name, write_report
-from bot.worker.git import Git
 
-WORK_REF = "refs/heads/work"
 _LARGEST = 256 * 1024 * 1024
 
 
@@ -45,24 +43,6 @@ def find_bundle(folder: Path, key: str) -> Path | None:
         if (file := place / BUNDLE_FILE).is_file() and not file.is_symlink():
             return file
     return None
-
-
-def write_bundle(git: Git, commit: str, known: tuple[str, ...], file: Path) -> None:
-    """One commit with what it needs, on top of commits that everybody has."""
-    git.call("update-ref", WORK_REF, commit)
-    git.call("bundle", "create", "--quiet", str(file), WORK_REF, *(f"^{parent}" for parent in known))
-
-
-def bundle_head(git: Git, file: Path) -> str:
-    """The commit that a bundle carries. Raises GitFailed if it is none of ours."""
-    listed = git.text("bundle", "list-heads", str(file), WORK_REF)
-    return listed.split(" ")[0]
-
-
-def read_bundle(git: Git, file: Path) -> str:
-    """Take a bundle's commit into the repository and name it. Raises GitFailed."""
-    git.call("fetch", "--quiet", "--no-tags", str(file), f"+{WORK_REF}:refs/cf/work")
-    return git.text("rev-parse", "refs/cf/work^{commit}")
 
 
 def download_earlier(

@@ -7,7 +7,7 @@ from msgspec import Struct
 from bot.model.config import Publish
 from bot.notation.keys import Key, branch_of
 from bot.notation.reports import BUNDLE_FILE
-from bot.worker.artifact import write_bundle
+from bot.worker.bundle import write_bundle
 from bot.worker.checks import FileChange, Findings, judge_change, patch_of, write_patch
 from bot.worker.git import Git, Remote
 from bot.worker.history import Start, bring_up_to_date, message

@@ -17,7 +17,8 @@ from bot.model.report import Outcome, Report
 from bot.model.unit import Gate
 from bot.notation.config import read_config
 from bot.notation.keys import branch_of
-from bot.worker.artifact import WorkGone, download_earlier, read_bundle, save_report
+from bot.worker.artifact import WorkGone, download_earlier, save_report
+from bot.worker.bundle import Unfit, read_bundle
 from bot.worker.cancellation import Cancellation
 from bot.worker.checks import limits_of
 from bot.worker.claim import Claim, Refusal, judge_claim, read_claim
@@ -183,8 +184,8 @@ class _Job:
         folder = _empty(self._place.temp / "cf-earlier")
         try:
             bundle, worked, published = download_earlier(self._github, self._place.unit.earlier, folder)
-            commit = read_bundle(ledger, bundle) if bundle is not None else None
-        except (WorkGone, GitFailed) as error:
+            commit = read_bundle(ledger, bundle, self._place.key.task) if bundle is not None else None
+        except (WorkGone, Unfit) as error:
             return None, None, str(error).rstrip(".")
         return commit, published or worked, ""
 

@@ -133,7 +133,7 @@ def test_a_pull_request_from_branch_to_merge(wire, github):
     assert found.number == opened.number
     assert github.update_pull(opened.number, "Better", "Closes #1").number == opened.number
     assert wire.get(f"/repos/octocat/hello-world/pulls/{opened.number}").json()["title"] == "Better"
-    assert github.merge_pull(opened.number, head)
+    assert github.merge_pull(opened.number, head) == ""
     assert github.pull_by_branch("cf/1") is None
 
 

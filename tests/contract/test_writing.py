@@ -169,7 +169,7 @@ def test_a_pull_request_is_opened_updated_and_merged(world, github):
     assert found.number == opened.number
     assert github.update_pull(opened.number, "Better", f"Closes #{task}.").number == opened.number
     assert world.issue(opened.number).title == "Better"
-    assert github.merge_pull(opened.number, head)
+    assert github.merge_pull(opened.number, head) == ""
     assert world.pull(opened.number).merged
     assert not world.issue(task).is_open
     assert github.issue(task).events[-1].by_merge
@@ -186,9 +186,37 @@ def test_nothing_is_merged_that_moved_or_is_a_draft_or_conflicts(world, github):
     clash = github.open_pull("clash", "main", "clash", "", draft=False)
     world.push_files("main", {"README.md": "other\n"})
 
-    assert not github.merge_pull(moved.number, head)
-    assert not github.merge_pull(draft.number, draft.head_sha)
-    assert not github.merge_pull(clash.number, clash.head_sha)
+    assert "was modified" in github.merge_pull(moved.number, head)
+    assert "still a draft" in github.merge_pull(draft.number, draft.head_sha)
+    assert "not mergeable" in github.merge_pull(clash.number, clash.head_sha)
+
+
+def test_a_draft_becomes_ready_and_a_pull_request_can_be_closed(world, github):
+    world.push_files("cf/1", {"a.txt": "a"})
+    draft = github.open_pull("cf/1", "main", "one", "", draft=True)
+
+    github.ready_pull(draft)
+    assert world.pull(draft.number).draft is False
+
+    github.close_pull(draft.number)
+    github.close_pull(draft.number)
+    assert github.pull_by_branch("cf/1") is None
+    assert not world.pull(draft.number).merged
+
+
+def test_a_merge_can_wait_for_what_is_required(world, github):
+    head = world.push_files("cf/1", {"a.txt": "a"})
+    pull = github.open_pull("cf/1", "main", "one", "", draft=False)
+    world.pulls.missing_check = "ci"
+
+    assert 'Required status check "ci" is expected' in github.merge_pull(pull.number, head)
+    with pytest.raises(Refused, match="not allowed for this repository"):
+        github.merge_pull_later(pull, head)
+    world.pulls.auto_merge_allowed = True
+    github.merge_pull_later(pull, head)
+    assert not world.pull(pull.number).merged
+    world.pulls.check_reports()
+    assert world.pull(pull.number).merged
 
 
 def test_a_second_pull_request_for_a_branch_is_refused(world, github):

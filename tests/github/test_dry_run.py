@@ -72,8 +72,11 @@ def test_every_write_is_a_sentence(dry):
     dry.cancel(7)
     dry.force_cancel(7)
     dry.open_pull("cf/3", "main", "Title", "body", draft=True)
-    dry.update_pull(8, "Title", "body")
+    updated = dry.update_pull(8, "Title", "body")
+    dry.close_pull(7)
+    dry.ready_pull(updated)
     dry.merge_pull(8, "a" * 40)
+    dry.merge_pull_later(updated, "a" * 40)
     assert dry.would_have == [
         "would have added the label cf:in-progress to #3",
         "would have removed the label cf:ready from #3",
@@ -89,7 +92,10 @@ def test_every_write_is_a_sentence(dry):
         "would have cancelled run 7 by force",
         "would have opened a draft pull request from cf/3 to main: Title (4 characters)",
         "would have updated pull request #8: Title (4 characters)",
+        "would have closed pull request #7",
+        "would have made pull request #8 ready for review",
         "would have merged pull request #8 at aaaaaaaaaaaa",
+        "would have asked that pull request #8 is merged at aaaaaaaaaaaa once nothing is missing",
     ]
 
 

@@ -123,6 +123,20 @@ def _add_reaction(context: Context, given: Mapping[str, Any]) -> Json:
     return {"reaction": reaction, "subject": subject}
 
 
+def _ready(context: Context, given: Mapping[str, Any]) -> Json:
+    pull = context.node(given["pullRequestId"], PullState)
+    context.world.pulls.set_draft(pull, context.token, draft=False)
+    return {"pullRequest": pull}
+
+
+def _merge_later(context: Context, given: Mapping[str, Any]) -> Json:
+    if given["mergeMethod"] != "MERGE":
+        raise invalid(f"{given['mergeMethod'].capitalize()} merges are not allowed on this repository.")
+    pull = context.node(given["pullRequestId"], PullState)
+    context.world.pulls.merge_later(pull, context.token, head_sha=given.get("expectedHeadOid") or "")
+    return {"pullRequest": pull}
+
+
 def _add_blocked_by(context: Context, given: Mapping[str, Any]) -> Json:
     return _edge(context, given, context.world.dependencies.add)
 
@@ -151,6 +165,8 @@ MUTATIONS: Mapping[str, Callable[[Context, Mapping[str, Any]], Json]] = {
     "createIssue": _create_issue,
     "updateIssue": _update_issue,
     "addReaction": _add_reaction,
+    "markPullRequestReadyForReview": _ready,
+    "enablePullRequestAutoMerge": _merge_later,
     "addBlockedBy": _add_blocked_by,
     "removeBlockedBy": _remove_blocked_by,
 }

@@ -18,7 +18,10 @@ REVIEWS = ("APPROVED", "CHANGES_REQUESTED", "COMMENTED")
 
 @dataclass(slots=True)
 class Pulls:
-    """`actions_may_open` is the repository's setting "Allow GitHub Actions to create and approve pull requests"."""
+    """`actions_may_open` is the repository's setting "Allow GitHub Actions to create and approve pull requests".
+
+    `missing_check` names a required status check that has not reported yet.
+    """
 
     core: Core
     issues: Issues
@@ -26,6 +29,8 @@ class Pulls:
     by_number: dict[int, PullState] = field(default_factory=dict)
     actions_may_open: bool = True
     drafts_allowed: bool = True
+    auto_merge_allowed: bool = False
+    missing_check: str = ""
 
     def get(self, number: int) -> PullState:
         """Raises ApiError 404."""
@@ -109,6 +114,8 @@ class Pulls:
             raise ApiError(405, "Pull Request is still a draft")
         if not pull.issue.is_open or not self.git.mergeable(pull.base_ref, pull.head_sha):
             raise ApiError(405, "Pull Request is not mergeable")
+        if self.missing_check:
+            raise ApiError(405, f'Required status check "{self.missing_check}" is expected.')
         base_sha = self.git.head(pull.base_ref) or ""
         messages = [commit.message for commit in self.git.commits(base_sha, pull.head_sha)]
         owner = self.core.repository.split("/")[0]
@@ -123,6 +130,24 @@ class Pulls:
             Happening("push", "", by, {"branch": pull.base_ref, "before": base_sha, "after": merged})
         )
         return merged
+
+    def merge_later(self, pull: PullState, by: Token, *, head_sha: str = "") -> None:
+        """Raises ApiError where the repository does not allow it, or where it could be merged at once."""
+        self.core.accounts.require(by, "write", "pull-requests", role="write")
+        if not self.auto_merge_allowed:
+            raise invalid("Auto merge is not allowed for this repository")
+        if head_sha and head_sha != pull.head_sha:
+            raise invalid("Head branch was modified. Review and try the merge again.")
+        if not self.missing_check:
+            raise invalid("Pull request Pull request is in clean status")
+        pull.merges_later = by
+
+    def check_reports(self) -> None:
+        """The missing check succeeds: what waited for it is merged."""
+        self.missing_check = ""
+        for pull in self.by_number.values():
+            if pull.merges_later is not None and pull.issue.is_open:
+                self.merge(pull, pull.merges_later)
 
     def review(
         self, pull: PullState, state: str, body: str, by: Token, remarks: Sequence[tuple[str, int, str]] = ()

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from bot.model.issue import Account, StateReason
 from bot.model.ref import Ref
+from bot.sandbox.world.accounts import Token
 
 
 @dataclass(slots=True, eq=False)
@@ -120,6 +121,7 @@ class PullState:
     merged_by: Account | None = None
     merge_commit: str = ""
     reviews: list[ReviewState] = field(default_factory=list)
+    merges_later: Token | None = None  # who asked that it is merged once nothing required is missing
 
     @property
     def number(self) -> int:
