@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from bot.github import lookups, pulls, rest, write
+from bot.github.app import CONDUCTING, app_credential
+from bot.github.credential import Credential
 from bot.github.session import Session
 from bot.github.snapshot import Snapshots
 from bot.github.wire import GithubkitWire
@@ -30,8 +32,11 @@ _TOKEN = re.compile(r"[!-~]+")
 class Client:
     """GitHub, for one repository and one token. A context manager that closes its connections."""
 
-    def __init__(self, session: Session, config_path: str = CONFIG_PATH) -> None:
+    def __init__(
+        self, session: Session, config_path: str = CONFIG_PATH, credential: Credential | None = None
+    ) -> None:
         self._session = session
+        self.credential = credential or Credential("")
         self._snapshots = Snapshots(session, config_path)
         self._labels = write.Labels(session)
 
@@ -149,10 +154,11 @@ class Client:
         pulls.merge_pull_later(self._session, pull, head_sha)
 
 
-def connect(environ: Mapping[str, str]) -> Client:
+def connect(environ: Mapping[str, str], permissions: Mapping[str, str] = CONDUCTING) -> Client:
     """The client that GITHUB_TOKEN, GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_GRAPHQL_URL describe, as Actions sets them.
 
-    CF_CONFIG is the path of the configuration on the default branch, if it is not the usual one.
+    CF_CONFIG is the path of the configuration on the default branch, if it is not the usual one. With CF_APP_ID and
+    CF_APP_PRIVATE_KEY it acts as that GitHub App, whose token gets these `permissions` and no others.
     Raises UsageError naming the variable that is missing or wrong; a token is never shown.
     """
     token = environ.get("GITHUB_TOKEN", "").strip()
@@ -172,7 +178,9 @@ def connect(environ: Mapping[str, str]) -> Client:
         raise UsageError(
             f"the configuration's path must be one inside the repository, like {CONFIG_PATH}, and is {config_path!r}"
         )
-    return Client(Session(GithubkitWire(token, api_url), repository, graphql_url), config_path)
+    credential = app_credential(environ, repository, api_url, permissions) or Credential(token)
+    session = Session(GithubkitWire(credential, api_url), repository, graphql_url)
+    return Client(session, config_path, credential)
 
 
 def _url(environ: Mapping[str, str], name: str, default: str) -> str:

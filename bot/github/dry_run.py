@@ -162,7 +162,9 @@ class DryRun:
         return ""
 
     def merge_pull_later(self, pull: Pull, head_sha: str) -> None:
-        self._say(f"asked that pull request #{pull.number} is merged at {head_sha[:12]} once nothing is missing")
+        self._say(
+            f"asked that pull request #{pull.number} is merged at {head_sha[:12]} once nothing is missing"
+        )
 
     def _write(self, change: Change) -> Written:
         match change:

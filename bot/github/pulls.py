@@ -67,7 +67,9 @@ def merge_pull(session: Session, number: int, head_sha: str) -> str:
             if error.status == 409 or "are not allowed" not in said:
                 return said
             continue
-        return _read(answer, lambda found: "" if found["merged"] else clean(found.get("message")) or "no words")
+        return _read(
+            answer, lambda found: "" if found["merged"] else clean(found.get("message")) or "no words"
+        )
     return said
 
 
@@ -76,7 +78,12 @@ def merge_pull_later(session: Session, pull: Pull, head_sha: str) -> None:
     given = {"pullRequestId": pull.node_id, "expectedHeadOid": head_sha}
     for method in _METHODS:
         try:
-            _mutate(session, _MERGE_LATER, {**given, "mergeMethod": method.upper()}, f"merging #{pull.number} later")
+            _mutate(
+                session,
+                _MERGE_LATER,
+                {**given, "mergeMethod": method.upper()},
+                f"merging #{pull.number} later",
+            )
         except Refused as error:
             if "are not allowed" not in str(error) or method == _METHODS[-1]:
                 raise

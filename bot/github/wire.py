@@ -8,12 +8,14 @@ own judgement of the answer.
 
 import logging
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
+from bot.github.credential import Credential
 from bot.github.faults import Answer, Lost, Unsent
-from bot.model.errors import CannotGoOn
+from bot.model.errors import CannotGoOn, UsageError
 
 API_VERSION = "2026-03-10"
 
@@ -38,43 +40,46 @@ class Wire(Protocol):
     def close(self) -> None: ...
 
 
-class GithubkitWire:
-    """The real one. Its errors never show the token."""
+class _Kit:
+    """githubkit, set up as above."""
 
-    def __init__(self, token: str, api_url: str) -> None:
+    def __init__(self, auth: Any, api_url: str) -> None:
         import httpx
         from githubkit import GitHub as Kit
-        from githubkit import TokenAuthStrategy
 
         # Signed download addresses would be in these lines.
         logging.getLogger("httpx").setLevel(logging.WARNING)
-        self._token = token
         self._kit: Any = Kit(
-            TokenAuthStrategy(token),
+            auth,
             base_url=api_url,
             user_agent="cf-conductor",
             timeout=httpx.Timeout(30.0, connect=10.0),
             ssl_verify=_trusted(),
             http_cache=False,
             auto_retry=False,
+            event_hooks={"request": [self._guard]},
         )
         self._kit._check_rate_limit = lambda _response: None  # noqa: SLF001  see the module's text
         self._kit.__enter__()  # one connection pool instead of one per request
+        self._hosts = {urlsplit(api_url).netloc.rpartition("@")[2]}  # whom we mean to tell something
 
-    def send(
-        self, method: str, url: str, *, params: Mapping[str, Any] | None = None, json: Any = None
-    ) -> Answer:
+    def send(self, method: str, url: str, secrets: Sequence[str], **parts: Any) -> Answer:
+        """See `Wire.send`. None of the `secrets` is in an error's words."""
         import httpx
         from githubkit.exception import RequestError, RequestFailed
 
         headers = {"X-GitHub-Api-Version": API_VERSION}
+        if "://" in url:
+            self._hosts.add(urlsplit(url).netloc)
         try:
-            response = self._kit.request(method, url, params=params, json=json, headers=headers).raw_response
+            response = self._kit.request(method, url, headers=headers, **parts).raw_response
         except RequestFailed as error:
             response = error.response.raw_response
         except RequestError as error:
             cause = error.exc
-            said = self._scrub(f"{type(cause).__name__}: {cause}")
+            said = f"{type(cause).__name__}: {cause}"
+            for secret in secrets:
+                said = said.replace(secret, "***")
             if isinstance(cause, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)):
                 raise Unsent(f"cannot connect to GitHub ({said})") from None
             if isinstance(cause, (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError)):
@@ -90,8 +95,68 @@ class GithubkitWire:
         elsewhere = "" if response.url.netloc == asked else response.url.host
         return Answer(response.status_code, headers, response.content, elsewhere)
 
+    def _guard(self, request: Any) -> None:
+        """Called before each request, also before the ones that follow a redirect: what we write goes to no other host."""
+        if request.content and request.url.netloc.decode() not in self._hosts:
+            raise CannotGoOn(
+                f"GitHub's API sent us on to another host ({request.url.host}), which gets nothing of ours"
+            )
+
     def close(self) -> None:
         self._kit.__exit__()
 
-    def _scrub(self, text: str) -> str:
-        return text.replace(self._token, "***")
+
+class GithubkitWire:
+    """The real one. Its errors never show the token, and a token that is not taken any more is renewed once."""
+
+    def __init__(self, credential: Credential, api_url: str) -> None:
+        self._credential = credential
+        self._api_url = api_url
+        self._token = credential.token
+        self._kit = self._connect()
+
+    def _connect(self) -> _Kit:
+        from githubkit import TokenAuthStrategy
+
+        return _Kit(TokenAuthStrategy(self._token), self._api_url)
+
+    def send(
+        self, method: str, url: str, *, params: Mapping[str, Any] | None = None, json: Any = None
+    ) -> Answer:
+        answer = self._kit.send(method, url, (self._token,), params=params, json=json)
+        if answer.status != 401 or not self._credential.renew(self._token):
+            return answer
+        # 401: nothing was carried out, so it can be sent again whatever it is.
+        self._kit.close()
+        self._token = self._credential.token
+        self._kit = self._connect()
+        return self._kit.send(method, url, (self._token,), params=params, json=json)
+
+    def close(self) -> None:
+        self._kit.close()
+
+
+class AppWire:
+    """For the two requests that a GitHub App makes as itself: where it is installed, and a token for there."""
+
+    def __init__(self, app: str, key: str, api_url: str) -> None:
+        from githubkit import AppAuthStrategy
+
+        self._key = key
+        self._kit = _Kit(AppAuthStrategy(app, key), api_url)
+
+    def send(
+        self, method: str, url: str, *, params: Mapping[str, Any] | None = None, json: Any = None
+    ) -> Answer:
+        try:
+            return self._kit.send(method, url, (self._key,), params=params, json=json)
+        except RuntimeError as error:
+            raise CannotGoOn(
+                f"acting as a GitHub App needs the extra `app` of cf-conductor ({error})"
+            ) from None
+        except ValueError:
+            # What cryptography says about a key may quote it.
+            raise UsageError("CF_APP_PRIVATE_KEY is not a private key that can be read") from None
+
+    def close(self) -> None:
+        self._kit.close()

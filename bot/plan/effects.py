@@ -83,7 +83,8 @@ def _keep_work(key: Key, record: Record, ending: Ending) -> Record:
     return replace(
         record,
         head=report.head,
-        earlier=f"{attempt.run}/{key}",
+        # A publish unit keeps no work of its own: what it published is still where it took it from.
+        earlier=record.earlier if attempt.kind is Kind.PUBLISH else f"{attempt.run}/{key}",
         republish=False,
         pull=report.pull or record.pull,
     )

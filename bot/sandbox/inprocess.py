@@ -252,9 +252,7 @@ class InProcess:
 
     def merge_pull_later(self, pull: Pull, head_sha: str) -> None:
         with self._call("merge_pull_later", write=True, resource="graphql"):
-            self._world.pulls.merge_later(
-                self._world.pulls.get(pull.number), self._token, head_sha=head_sha
-            )
+            self._world.pulls.merge_later(self._world.pulls.get(pull.number), self._token, head_sha=head_sha)
 
     # ------------------------------------------------------------------ how a call goes
 

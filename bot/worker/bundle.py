@@ -15,7 +15,9 @@ from bot.worker.git import EMAIL, Git, GitFailed
 from bot.worker.history import message
 
 WORK_REF = "refs/heads/work"
-LARGEST = 64 * 1024 * 1024  # bytes of a bundle that are looked at; what they unpack to is bounded by time and memory
+LARGEST = (
+    64 * 1024 * 1024
+)  # bytes of a bundle that are looked at; what they unpack to is bounded by time and memory
 _HEADER = 64 * 1024
 _MEMORY = "512m"  # a few bytes can ask for gigabytes: no single object may take more than this
 _LINE = re.compile(r"(-?)([0-9a-f]{40}|[0-9a-f]{64})(?: (.*))?")
@@ -64,7 +66,9 @@ def read_bundle(git: Git, file: Path, task: int) -> str:
     """
     header = read_header(file)
     if missing := [parent for parent in header.stands_on if not git.has(parent)]:
-        raise Unfit(f"the kept work stands on a commit that the repository does not have any more, {missing[0]}")
+        raise Unfit(
+            f"the kept work stands on a commit that the repository does not have any more, {missing[0]}"
+        )
     pack = file.read_bytes()[header.begin :]
     try:
         git.call(

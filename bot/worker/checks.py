@@ -16,12 +16,17 @@ from bot.worker.ledger import OWN_FOLDER
 from bot.worker.patterns import matches
 from bot.worker.redact import Redactor
 
+NAMED = 50  # protected paths that one order can let through
 _LINK, _MODULE = "120000", "160000"
 _SEARCHED = (
     32 * 1024 * 1024
 )  # bytes of changed files that are searched for secrets; more is not handed on at all
-_NAMED = 200  # files looked at one by one, to say which holds the secret
+_LOOKED_AT = 200  # files looked at one by one, to say which holds the secret
 
+
+_HFS_PASSES_OVER = dict.fromkeys(
+    [*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF]
+)
 
 # With `merge: auto` nobody looks at these, and they decide what runs on everybody's machine.
 LOCK_FILES = (
@@ -55,13 +60,19 @@ class Findings(Struct, frozen=True):
     def __bool__(self) -> bool:
         return bool(self.refused or self.protected or self.secret)
 
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """The paths that an order could let through: where nothing else is wrong, and all of them are named to who gives it."""
+        alone = not self.refused and not self.secret and len(self.protected) <= NAMED
+        return self.protected if alone else ()
+
     def words(self) -> str:
         """One sentence for a person."""
         parts = list(self.refused)
         if self.secret:
             parts.append(f"a secret in {_listed(self.secret)}")
         if self.protected:
-            parts.append(f"protected paths: {_listed(self.protected)}")
+            parts.append(f"protected paths: {_listed(self.protected, NAMED)}")
         return "; ".join(parts)
 
 
@@ -78,6 +89,20 @@ def changes_between(git: Git, before: str, after: str) -> tuple[FileChange, ...]
     )
 
 
+def change_base(git: Git, commit: str) -> str:
+    """What a commit of ours is to be compared with: its parent, or both parents' changes together. Raises GitFailed."""
+    parents = git.text("rev-list", "--parents", "--max-count=1", commit).split(" ")[1:]
+    if len(parents) == 1:
+        return parents[0]
+    tree = git.merged_tree(*parents) if len(parents) == 2 else None
+    return tree or git.text("hash-object", "-t", "tree", "/dev/null")
+
+
+def refusals(git: Git, before: str, after: str, limits: Publish) -> tuple[str, ...]:
+    """Why a change may not even lie in a work tree: too large, or with entries that reach out of it."""
+    return _refusals(git, changes_between(git, before, after), limits)
+
+
 def judge_change(
     git: Git,
     before: str,
@@ -88,14 +113,13 @@ def judge_change(
 ) -> tuple[tuple[FileChange, ...], Findings]:
     """List a change and say what about it needs a person. `exceptions` are the protected paths that somebody allowed."""
     changes = changes_between(git, before, after)
-    refused = [*_size_trouble(changes, limits), *_odd_entries(git, changes)]
     protected = [
         change.path
         for change in changes
-        if matches(change.path, limits.protected) and not matches(change.path, exceptions)
+        if matches(change.path, limits.protected) and change.path not in exceptions
     ]
     return changes, Findings(
-        tuple(refused), tuple(protected), _secrets_in(git, before, after, changes, redactor)
+        _refusals(git, changes, limits), tuple(protected), _secrets_in(git, before, after, changes, redactor)
     )
 
 
@@ -118,6 +142,10 @@ def write_patch(git: Git, before: str, after: str, file: Path) -> None:
     )
 
 
+def _refusals(git: Git, changes: Sequence[FileChange], limits: Publish) -> tuple[str, ...]:
+    return (*_size_trouble(changes, limits), *_odd_entries(git, changes))
+
+
 def _size_trouble(changes: Sequence[FileChange], limits: Publish) -> list[str]:
     trouble = []
     if len(changes) > limits.max_files:
@@ -131,7 +159,9 @@ def _size_trouble(changes: Sequence[FileChange], limits: Publish) -> list[str]:
 def _odd_entries(git: Git, changes: Sequence[FileChange]) -> list[str]:
     trouble = []
     for change in changes:
-        if change.mode == _MODULE:
+        if any(_is_git(part) for part in change.path.split("/")):
+            trouble.append(f"a path into a repository's own folder, {change.path}")
+        elif change.mode == _MODULE:
             trouble.append(f"a nested repository at {change.path}")
         elif change.mode == _LINK and _leaves(change.path, git.call("cat-file", "blob", change.blob).output):
             trouble.append(f"a symbolic link that leaves the repository at {change.path}")
@@ -145,7 +175,13 @@ def _leaves(path: str, target: str) -> bool:
     if target.startswith("/") or "\\" in target:
         return True
     reached = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)).split("/")
-    return reached[0] == ".." or any(part.casefold() == ".git" for part in reached)
+    return reached[0] == ".." or any(_is_git(part) for part in reached)
+
+
+def _is_git(name: str) -> bool:
+    """Whether some file system takes this name for `.git`: HFS+ passes over characters, NTFS over endings, both over case."""
+    plain = name.translate(_HFS_PASSES_OVER).casefold()
+    return any(part.partition(":")[0].rstrip(" .") in (".git", "git~1") for part in plain.split("\\"))
 
 
 def _secrets_in(
@@ -159,7 +195,7 @@ def _secrets_in(
         return ()
     holding = {
         change.path
-        for change in changes[:_NAMED]
+        for change in changes[:_LOOKED_AT]
         if change.mode not in ("", _MODULE)
         and redactor.finds(_added(git, before, after, f":(literal,top){change.path}"))
     }
@@ -181,6 +217,6 @@ def _sizes(git: Git, blobs: Sequence[str]) -> dict[str, int]:
     return {name: int(size) for name, size in (line.split(" ") for line in answer.output.splitlines())}
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:10])
-    return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"
+def _listed(names: Sequence[str], most: int = 10) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

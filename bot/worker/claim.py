@@ -75,8 +75,7 @@ def judge_claim(facts: ClaimFacts) -> Claim | Refusal:
     if facts.owner != facts.run_id:
         return Refusal(f"{key} belongs to run {facts.owner}")
     if facts.digest not in _approved(record) and (facts.outsiders or not _edited(facts.issue, record)):
-        who = ", ".join(facts.outsiders) or "somebody unknown"
-        return Refusal(f"title or body was changed by {who} after it was approved")
+        return Refusal(_changed_by(facts.outsiders))
     if facts.unmet:
         return Refusal(f"waiting for {'; '.join(facts.unmet)}")
     return Claim(facts.issue, record)
@@ -98,6 +97,23 @@ def still_wanted(issue: Issue, record: Record | None, key: Key) -> Refusal | Non
     if live.cancelled_for:
         return Refusal(f"{key} was cancelled: {live.cancelled_for}")
     return None
+
+
+def unapproved(
+    github: Reader, issue: Issue, record: Record, config: Config, accounts: Collection[int]
+) -> str:
+    """Why nobody stands for the task as it is now; empty if somebody does: also people who may order have only changed its text."""
+    if record.approval is None:
+        return f"#{issue.number} is not approved any more"
+    digest = text_digest(issue.title, issue.body)
+    outsiders = _outsiders(github, issue, record, digest, config, accounts)
+    if digest in _approved(record) or (_edited(issue, record) and not outsiders):
+        return ""
+    return _changed_by(outsiders)
+
+
+def _changed_by(outsiders: Collection[str]) -> str:
+    return f"title or body was changed by {', '.join(outsiders) or 'somebody unknown'} after it was approved"
 
 
 def _approved(record: Record) -> frozenset[str]:

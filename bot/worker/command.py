@@ -11,8 +11,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from bot.worker.cancellation import Cancellation
+
+if TYPE_CHECKING:
+    from bot.model.report import Report
+    from bot.worker.place import Place
 
 _JOB = """
 environment (cf-task.yml sets all of it):
@@ -25,13 +30,14 @@ _WORK = f"""{_JOB}  CF_MODEL_KEY         the key of the agent's model, if it nee
 exit code: 0 if the jobs after this one have something to decide, else 1; the report in CF_OUT says why
 """
 _VERIFY = f"""{_JOB}  CF_LEG               this leg of the verify matrix as JSON: the names of its gates
-  CF_OUT               the work, as the agent's job kept it
+  CF_OUT, CF_COMMIT    the work, as the agent's job kept it, and the commit that it named
   CF_OUT_VERIFY        folder for the gates' results (default: cf-verify beside CF_OUT)
 
 exit code: 0 if there were gates and all of them passed, else 1
 """
 _PUBLISH = f"""{_JOB}  CF_AGENT_RESULT, CF_VERIFY_RESULT    how those jobs ended: success, failure, cancelled or skipped
-  CF_OUT, CF_OUT_VERIFY                the work and the gates' results
+  CF_OUT, CF_COMMIT, CF_OUT_VERIFY     the work, the commit that the agent's job named, and the gates' results
+  CF_APP_ID, CF_APP_PRIVATE_KEY        a GitHub App to act as (optional); its token is made here, and again if need be
   CF_OUT_REPORT                        folder for the attempt's report (default: cf-report beside CF_OUT)
 
 exit code: 0 once the report is written, whatever the outcome: that is data
@@ -94,8 +100,9 @@ def run_work(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
         place = read_place(environ)
         with guarding_commands(environ):
             worked = work(connect(environ), place, cancellation, _show)
-        _output(environ, "verify", "true" if worked.verify else "false")
         report = worked.report
+        _output(environ, "verify", "true" if worked.verify else "false")
+        _output(environ, "commit", report.head)
         _say(f"{report.key}: {report.outcome}" + (f": {report.reason}" if report.reason else ""))
         return 0 if report.outcome in GOOD else 1
 
@@ -121,24 +128,28 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 once the report is written, whatever the outcome: that is data."""
+    from bot.github.app import PUBLISHING
     from bot.github.client import connect
     from bot.worker.artifact import save_report
     from bot.worker.place import read_place
     from bot.worker.publish import publish
 
     place = read_place(environ)
-    report = publish(connect(environ), place)
+    github = connect(environ, PUBLISHING)
+    report = publish(github, place, github.credential)
     save_report(place.report_out, report)
+    _summarise(environ, place, report)
     _say(f"{report.key}: {report.outcome}" + (f": {report.reason}" if report.reason else ""))
     return 0
 
 
 def run_wake(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from bot.github.app import WAKING
     from bot.github.client import connect
     from bot.worker.place import default_branch
     from bot.worker.wake import wake
 
-    run_id = wake(connect(environ), default_branch(environ))
+    run_id = wake(connect(environ, WAKING), default_branch(environ))
     _say(f"the conductor is awake{f' (run {run_id})' if run_id else ''}")
     return 0
 
@@ -169,6 +180,14 @@ def _say(text: str) -> None:
     """Our own line; words of others in it must not be read as a workflow command."""
     line = " ".join(text.split()).replace("##[", "## [")
     _show(f"cf: {line}\n")
+
+
+def _summarise(environ: Mapping[str, str], place: "Place", report: "Report") -> None:
+    from bot.worker.jobsummary import summary_of
+
+    if file := environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(file).open("a", encoding="utf-8") as summary:
+            summary.write(summary_of(report, f"{place.server}/{place.repository}"))
 
 
 def _output(environ: Mapping[str, str], name: str, value: str) -> None:

@@ -1,6 +1,7 @@
 """Git, with nothing inherited: no hooks, no user's or machine's settings, no credentials but for the one call that needs them."""
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -33,11 +34,23 @@ _SAFE = {
     "submodule.recurse": "false",
     "user.useConfigOnly": "true",
 }
+# A server's 401 makes git ask for a name or password, which it cannot: or it says so itself.
+_NO_ENTRY = re.compile(
+    r"Authentication failed|could not read (?:Username|Password)|returned error: 401|Invalid username or"
+)
 _LIMITS = Limits(wall=timedelta(minutes=15), head=48 * 1024 * 1024, tail=64 * 1024)
 
 
 class GitFailed(BotError):
     """A git command did not do what we need; the text is git's own."""
+
+
+class PushRefused(GitFailed):
+    """The remote forbids what was pushed: a workflow file, a protected branch, a secret that it found, or pushing at all."""
+
+
+class Unauthorised(GitFailed):
+    """The remote does not take our token (any more)."""
 
 
 class GitCancelled(BotError):
@@ -105,9 +118,7 @@ class Git:
         if ended.how is End.CANCELLED:
             raise GitCancelled("cancelled while git was at work")
         if check and not ended.ok:
-            raise GitFailed(
-                f"git {arguments[0]} failed ({ended.how}, exit {ended.code}): {ended.errors.strip()[-1000:]}"
-            )
+            raise _failure(arguments[0], ended)
         if ended.omitted:
             raise GitFailed(f"git {arguments[0]} answered more than can be read")
         return ended
@@ -169,9 +180,28 @@ class Git:
             return True
         if any(line.startswith("!") and _has_moved(line) for line in ended.output.splitlines()):
             return False
-        raise GitFailed(
-            f"git push failed (exit {ended.code}): {(ended.output + ended.errors).strip()[-1000:]}"
+        rejected = any(
+            line.startswith("!") and "[remote rejected]" in line for line in ended.output.splitlines()
         )
+        if rejected or "returned error: 403" in ended.errors:
+            raise PushRefused(_remotes_words(ended))
+        raise _failure("push", ended)
+
+
+def _failure(command: str, ended: Ended) -> GitFailed:
+    kind = Unauthorised if _NO_ENTRY.search(ended.errors) else GitFailed
+    return kind(f"git {command} failed ({ended.how}, exit {ended.code}): {ended.errors.strip()[-1000:]}")
+
+
+def _remotes_words(ended: Ended) -> str:
+    """Why a remote rejects a push: its reason beside the branch, and what it says before."""
+    said = [
+        line.removeprefix("remote:").strip()
+        for line in ended.errors.splitlines()
+        if line.startswith("remote:")
+    ]
+    reason = [line.rpartition("\t")[2] for line in ended.output.splitlines() if line.startswith("!")]
+    return "; ".join(word for word in (*reason, *said) if word)[:1000]
 
 
 def _has_moved(line: str) -> bool:

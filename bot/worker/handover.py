@@ -8,7 +8,7 @@ from bot.model.config import Publish
 from bot.notation.keys import Key, branch_of
 from bot.notation.reports import BUNDLE_FILE
 from bot.worker.bundle import write_bundle
-from bot.worker.checks import FileChange, Findings, judge_change, patch_of, write_patch
+from bot.worker.checks import FileChange, Findings, change_base, judge_change, patch_of, write_patch
 from bot.worker.git import Git, Remote
 from bot.worker.history import Start, bring_up_to_date, message
 from bot.worker.ledger import agents_own
@@ -75,12 +75,3 @@ def hand_over(
         if findings:
             write_patch(ledger, before, commit, out / PATCH_FILE)
     return Change(commit, start, files, findings)
-
-
-def change_base(git: Git, commit: str) -> str:
-    """What a commit of ours is to be compared with: its parent, or both parents' changes together. Raises GitFailed."""
-    parents = git.text("rev-list", "--parents", "--max-count=1", commit).split(" ")[1:]
-    if len(parents) == 1:
-        return parents[0]
-    tree = git.merged_tree(*parents) if len(parents) == 2 else None
-    return tree or git.text("hash-object", "-t", "tree", "/dev/null")

@@ -3,187 +3,137 @@
 Runs nothing of the change and trusts none of its words.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
-from msgspec import Struct
+import msgspec
 from msgspec.structs import replace
 
+from bot.github.credential import Credential
 from bot.github.port import GitHub
 from bot.model.config import Config
-from bot.model.errors import BotError, CannotGoOn, NotFound, Refused, TryLater
-from bot.model.issue import Issue, Pull
+from bot.model.errors import BotError, CannotGoOn, NotFound, Refused
+from bot.model.issue import Issue
 from bot.model.record import Record
-from bot.model.report import GateResult, GateStatus, Outcome, Report
+from bot.model.report import Outcome, Report
 from bot.model.unit import Kind
-from bot.notation.codec import Unreadable
 from bot.notation.config import read_config
-from bot.notation.keys import branch_of, read_key
-from bot.worker.artifact import WorkGone, download_earlier, find_bundle, find_report
-from bot.worker.checks import Findings, judge_change, limits_of
-from bot.worker.claim import read_own_record, still_wanted
-from bot.worker.gates import all_passed
-from bot.worker.git import EMAIL, Git, GitFailed, Remote
-from bot.worker.handover import change_base, fetch_branch
-from bot.worker.history import message
-from bot.worker.outcome import Judgement, Results, judge_results
+from bot.notation.keys import branch_of
+from bot.notation.reports import report_name
+from bot.worker.bundle import is_our_message
+from bot.worker.checks import Findings, change_base, judge_change, limits_of, write_patch
+from bot.worker.claim import read_own_record, still_wanted, unapproved
+from bot.worker.git import EMAIL, Git, GitFailed, PushRefused, Remote, Unauthorised
+from bot.worker.handover import PATCH_FILE, fetch_branch
+from bot.worker.offer import Offer, earlier_offer, offer_of_jobs
 from bot.worker.place import Place
+from bot.worker.pullrequest import Merging, PullRequest
 from bot.worker.pulltext import PullWords
 from bot.worker.redact import Redactor
-from bot.worker.verify import read_results, take_bundle
 
 SETTING = "Settings > Actions > General > Workflow permissions > Allow GitHub Actions to create and approve pull requests"
+_T = TypeVar("_T")
 
 
-class Offer(Struct, frozen=True):
-    """A change that may be published: the report so far, its bundle, and the gates that passed on its commit."""
-
-    report: Report
-    bundle: Path
-    gates: tuple[GateResult, ...]
-    held: str = ""  # why it may not go out although all else is well
-
-    @property
-    def verified(self) -> bool:
-        return all_passed(self.gates)
+class NotWanted(BotError):
+    """People have decided otherwise meanwhile; the text says what."""
 
 
-def publish(github: GitHub, place: Place) -> Report:
+def publish(github: GitHub, place: Place, credential: Credential) -> Report:
     """Publish or say why not; the report is the result. Raises BotError only where publishing can be done again as it is."""
     config = read_config(github.file(place.unit.config_blob), place.unit.config_blob)
+    git = Git(place.workspace / ".git", place.environ, tree=place.workspace)
     with TemporaryDirectory(dir=place.temp) as folder:
         offer = (
-            _earlier_offer(github, place, Path(folder)) if place.unit.kind is Kind.PUBLISH else _offer(place)
+            earlier_offer(github, git, place, Path(folder))
+            if place.unit.kind is Kind.PUBLISH
+            else offer_of_jobs(git, place)
         )
-        report = _Publication(github, place, config).carry_out(offer) if isinstance(offer, Offer) else offer
-    redactor = Redactor(place.secrets)
-    return replace(
+    report = (
+        _Publication(github, git, place, config, credential).carry_out(offer)
+        if isinstance(offer, Offer)
+        else offer
+    )
+    told = replace(
         report,
-        reason=redactor.text(report.reason),
-        message=redactor.text(report.message),
         run_attempt=place.run_attempt,
         engine=place.unit.engine,
-        model=redactor.text(report.model) or place.unit.model,
+        model=report.model or place.unit.model,
     )
+    return _redacted(told, Redactor((*place.secrets, credential.token)))
 
 
-def _offer(place: Place) -> Offer | Report:
-    """What the jobs before this one have left."""
-    key = str(place.key)
-    try:
-        work = find_report(place.out, key)
-    except Unreadable:
-        work = None
-    bundle = find_bundle(place.out, key)
-    results = Results(
-        agent=place.environ.get("CF_AGENT_RESULT", ""),
-        verify=place.environ.get("CF_VERIFY_RESULT", ""),
-        legs=bool(place.unit.verify),
-        work=work,
-        change=bundle is not None,
-    )
-    judgement = judge_results(results)
-    base = work or Report(key, place.key.task, Outcome.INFRA)
-    base = replace(base, task=place.key.task, pull=0, merged=False)
-    if judgement.outcome is not None or bundle is None:
-        return _without_change(place, base, judgement)
-    gates = _gates_passed(place) if judgement.verified else ()
-    return Offer(replace(base, gates=gates), bundle, gates)
+def _redacted(report: Report, redactor: Redactor) -> Report:
+    """Every word of it, whoever put it there."""
 
+    def clean(value: object) -> object:
+        if isinstance(value, str):
+            return redactor.text(value)
+        if isinstance(value, dict):
+            return {name: clean(inner) for name, inner in value.items()}
+        return [clean(inner) for inner in value] if isinstance(value, list | tuple) else value
 
-def _without_change(place: Place, base: Report, judgement: Judgement) -> Report:
-    outcome = judgement.outcome or Outcome.INFRA
-    question = base.question if outcome is Outcome.BLOCKED else None
-    gates = base.gates
-    if outcome is Outcome.FAILED and (legs := read_results(place.verify_out)):
-        gates = tuple(gate for leg in legs for gate in leg.gates)
-    return replace(base, outcome=outcome, reason=judgement.reason, question=question, gates=gates)
-
-
-def _gates_passed(place: Place) -> tuple[GateResult, ...]:
-    """The verify job succeeded, so each gate that the conductor named has passed; how long it took is the legs' word."""
-    seconds = {
-        (leg.leg, gate.name): gate.seconds for leg in read_results(place.verify_out) for gate in leg.gates
-    }
-    several = len(place.unit.verify) > 1
-    return tuple(
-        GateResult(
-            f"{name} ({leg.os})" if several else name, GateStatus.PASSED, seconds.get((leg.name, name), 0.0)
-        )
-        for leg in place.unit.verify
-        for name in leg.gates
-    )
-
-
-def _earlier_offer(github: GitHub, place: Place, folder: Path) -> Offer | Report:
-    """Work of an earlier attempt. It is verified if that attempt's publish job said so of this very commit, as the record knows."""
-    base = Report(str(place.key), place.key.task, Outcome.HELD)
-    try:
-        bundle, worked, published = download_earlier(github, place.unit.earlier, folder)
-    except WorkGone as error:
-        return replace(base, reason=f"{error}: only a new attempt can help")
-    if bundle is None:
-        return replace(
-            base, reason="the kept work holds no commit that could be published: only a new attempt can help"
-        )
-    told = published or worked
-    gates = published.gates if published is not None and _recorded(github, place, published) else ()
-    if told is not None:
-        base = replace(told, key=str(place.key), task=place.key.task, pull=0, merged=False, question=None)
-    return Offer(
-        replace(base, gates=gates if all_passed(gates) else ()), bundle, gates if all_passed(gates) else ()
-    )
-
-
-def _recorded(github: GitHub, place: Place, published: Report) -> bool:
-    """Whether the conductor's own record names the commit of that report."""
-    earlier = read_key(published.key)
-    record = read_own_record(github, place.unit)
-    if earlier is None or record is None or not published.head:
-        return False
-    return any(
-        attempt.number == earlier.number and attempt.head == published.head for attempt in record.attempts
-    )
+    return msgspec.convert(clean(msgspec.to_builtins(report)), Report)
 
 
 class _Publication:
     """One change on its way out."""
 
-    def __init__(self, github: GitHub, place: Place, config: Config) -> None:
+    def __init__(
+        self, github: GitHub, git: Git, place: Place, config: Config, credential: Credential
+    ) -> None:
         self._github = github
+        self._git = git
         self._place = place
         self._config = config
-        self._git = Git(place.workspace / ".git", place.environ, tree=place.workspace)
-        self._remote = Remote(self._git.text("config", "--local", "--get", "remote.origin.url"), place.token)
-        self._redactor = Redactor(place.secrets)
+        self._credential = credential
+        self._url = git.text("config", "--local", "--get", "remote.origin.url")
+        self._redactor = Redactor((*place.secrets, credential.token))
 
     def carry_out(self, offer: Offer) -> Report:
-        commit = take_bundle(self._git, self._place, offer.bundle)
-        if offer.verified and self._place.unit.kind is Kind.PUBLISH and commit != offer.report.head:
-            offer = replace(offer, gates=(), report=replace(offer.report, gates=()))
-        self._git.fetch(self._remote, f"+refs/heads/{self._place.default_branch}:refs/cf/base")
-        head = fetch_branch(self._git, self._remote, branch_of(self._place.key))
+        commit = offer.commit
+        self._fetch_base()
+        head = self._talk(lambda remote: fetch_branch(self._git, remote, branch_of(self._place.key)))
         report = replace(offer.report, head=commit, base=self._git.text("merge-base", "refs/cf/base", commit))
         if findings := self._findings(commit, head):
-            return replace(
-                report, outcome=Outcome.HELD, reason=findings.words(), head="" if findings.secret else commit
-            )
-        wanted = self._still_wanted()
-        if isinstance(wanted, str):
-            return replace(report, outcome=Outcome.CANCELLED, reason=wanted)
-        branch, notes = self._push(commit, head)
-        report = replace(report, branch=branch)
-        return self._pull(report, offer, wanted, notes)
+            return self._held(report, findings)
+        try:
+            self._look_again()
+            branch, notes = self._push(commit, head)
+            report = replace(report, branch=branch)
+            issue, record = self._look_again()
+        except NotWanted as error:
+            return replace(report, outcome=Outcome.CANCELLED, reason=str(error))
+        except PushRefused as error:
+            words = f"GitHub refused the branch: {self._redactor.text(str(error))}"
+            return replace(report, outcome=Outcome.HELD, reason=f"{words}. {self._patch(commit)}")
+        return self._pull(report, offer, issue, record, notes)
+
+    def _fetch_base(self) -> None:
+        wanted = f"+refs/heads/{self._place.default_branch}:refs/cf/base"
+        self._talk(lambda remote: self._git.fetch(remote, wanted))
+
+    def _talk(self, call: Callable[[Remote], _T]) -> _T:
+        """Talk to the remote; with a new token once, where ours is not taken any more and another can be had."""
+        token = self._credential.token
+        try:
+            return call(Remote(self._url, token))
+        except Unauthorised:
+            if not self._credential.renew(token):
+                raise
+        return call(Remote(self._url, self._credential.token))
 
     def _findings(self, commit: str, head: str | None) -> Findings:
         """The change judged anew, as if nobody had looked before: the agent's job could have been tricked."""
         published = ["refs/cf/base", *([head] if head else [])]
         ours = self._git.text("log", "--format=%H %ae %ce", commit, "--not", *published).splitlines()
         if any(line.split(" ")[1:] != [EMAIL, EMAIL] for line in ours):
-            return Findings(refused=("the kept work holds commits that are not ours",))
+            return Findings(refused=("the kept work stands on commits that are not ours",))
         words = self._git.call("log", "--format=%B%x00", commit, "--not", *published).output.split("\0")
-        if any(not self._is_our_message(text) for text in words if text.strip()):
-            return Findings(refused=("the kept work holds a commit message that is not ours",))
+        if any(not is_our_message(text, self._place.key.task) for text in words if text.strip()):
+            return Findings(refused=("the kept work stands on a commit whose message is not ours",))
         before = (
             change_base(self._git, commit)
             if len(ours) <= 1
@@ -194,72 +144,75 @@ class _Publication:
         )
         return findings
 
-    def _is_our_message(self, text: str) -> bool:
-        key = read_key(text.strip().rpartition("Attempt ")[2].rstrip("."))
-        return key is not None and key.task == self._place.key.task and text.strip() == message(key).strip()
+    def _held(self, report: Report, findings: Findings) -> Report:
+        """What needs a person, with all that the person needs: why, the patch, and what an order would let through."""
+        words = findings.words()
+        if findings.secret:
+            return replace(report, outcome=Outcome.HELD, reason=words, head="")
+        words = f"{words}. {self._patch(report.head)}"
+        if findings.exceptions:
+            words += " `/cf publish` on the issue lets exactly these paths through."
+        return replace(report, outcome=Outcome.HELD, reason=words, protected=findings.exceptions)
 
-    def _still_wanted(self) -> tuple[Issue, Record] | str:
-        """Issue and record as they are at this moment, or why nothing is to be published any more."""
+    def _patch(self, commit: str) -> str:
+        """Keep the change for people, beside the report; the sentence that says where."""
+        place = self._place
+        place.report_out.mkdir(parents=True, exist_ok=True)
+        write_patch(self._git, change_base(self._git, commit), commit, place.report_out / PATCH_FILE)
+        name = report_name(str(place.key))
+        return f"The patch is in the artifact `{name}` of {place.run_url}#artifacts; to take it by hand: `git apply {PATCH_FILE}`."
+
+    def _look_again(self) -> tuple[Issue, Record]:
+        """Issue and record as they are at this moment. Raises NotWanted if nothing is to be published any more."""
+        key = self._place.key
         try:
-            issue = self._github.issue(self._place.key.task)
+            issue = self._github.issue(key.task)
         except NotFound:
-            return f"#{self._place.key.task} is gone"
+            raise NotWanted(f"#{key.task} is gone") from None
         record = read_own_record(self._github, self._place.unit)
-        if refusal := still_wanted(issue, record, self._place.key):
-            return refusal.reason
+        if refusal := still_wanted(issue, record, key):
+            raise NotWanted(refusal.reason)
         assert record is not None
+        if words := unapproved(self._github, issue, record, self._config, self._place.unit.accounts):
+            raise NotWanted(words)
         return issue, record
 
     def _push(self, commit: str, head: str | None) -> tuple[str, list[str]]:
         """Push to the task's branch if that only adds to it, else to a branch of this attempt. Raises GitFailed."""
         own = branch_of(self._place.key)
-        if (head is None or self._may_add(head, commit)) and self._git.push(self._remote, commit, own):
+        adds = head is None or self._git.is_ancestor(head, commit)
+        if adds and self._talk(lambda remote: self._git.push(remote, commit, own)):
             return own, []
         fresh = branch_of(self._place.key, fresh=True)
-        if self._git.push(self._remote, commit, fresh):
+        if self._talk(lambda remote: self._git.push(remote, commit, fresh)):
             return fresh, [f"{own} is at a commit that this work does not stand on, so it is left as it is"]
         raise GitFailed(f"both {own} and {fresh} have moved: nothing was overwritten")
 
-    def _may_add(self, head: str, commit: str) -> bool:
-        return self._git.is_ancestor(head, commit)
-
-    def _pull(self, report: Report, offer: Offer, wanted: tuple[Issue, Record], notes: list[str]) -> Report:
+    def _pull(self, report: Report, offer: Offer, issue: Issue, record: Record, notes: list[str]) -> Report:
+        fresh = report.branch != branch_of(self._place.key)
         words = PullWords(
             task=report.task,
             key=report.key,
-            issue_title=self._redactor.text(wanted[0].title),
-            said=self._redactor.text(report.message),
+            issue_title=issue.title,
+            said=report.message,
             gates=offer.gates,
             notes=[*notes, report.reason if report.outcome is Outcome.UNVERIFIED else ""],
             run_url=self._place.run_url,
-            accounts=self._place.unit.accounts,
+            own_account=self._credential.of_app,
+            replaces=record.pull if fresh else 0,
         )
+        pulls = PullRequest(self._github, self._redactor, self._place.default_branch)
         try:
-            pull = self._open_or_update(report.branch, words, draft=not offer.verified)
+            pull, trouble = pulls.offer(report.branch, words, verified=offer.verified)
         except (Refused, CannotGoOn) as error:
             return replace(report, outcome=Outcome.HELD, reason=self._refused(report.branch, error))
+        notes = [*notes, *trouble, *pulls.replace_earlier(words.replaces, pull)]
         report = replace(report, pull=pull.number, reason="; ".join(notes))
         if not offer.verified:
-            return replace(
-                report,
-                outcome=Outcome.UNVERIFIED,
-                reason=f"no gate has proven it: review draft #{pull.number}",
-            )
-        return self._merge(replace(report, outcome=Outcome.PASSED))
-
-    def _open_or_update(self, branch: str, words: PullWords, *, draft: bool) -> Pull:
-        if (there := self._github.pull_by_branch(branch)) is not None:
-            return self._github.update_pull(there.number, words.title(), words.body())
-        base = self._place.default_branch
-        try:
-            return self._github.open_pull(branch, base, words.title(), words.body(), draft)
-        except Refused as error:
-            if not draft or "draft" not in str(error).lower():
-                raise
-            # Some plans have no drafts in private repositories: the title says it instead.
-            return self._github.open_pull(
-                branch, base, f"[not verified] {words.title()}", words.body(), draft=False
-            )
+            reason = "; ".join([f"no gate has proven it: review draft #{pull.number}", *trouble])
+            return replace(report, outcome=Outcome.UNVERIFIED, reason=reason)
+        passed = replace(report, outcome=Outcome.PASSED)
+        return self._merge(passed, pulls) if self._config.merge == "auto" else passed
 
     def _refused(self, branch: str, error: BotError) -> str:
         base, said = self._place.default_branch, str(error).rstrip(".")
@@ -269,20 +222,17 @@ class _Publication:
             f" Allow it in {SETTING!r}, or open it here: {link}"
         )
 
-    def _merge(self, report: Report) -> Report:
-        if self._config.merge != "auto":
-            return report
-        wanted = self._still_wanted()
-        if isinstance(wanted, str):
-            return replace(report, reason=f"not merged: {wanted}")
+    def _merge(self, report: Report, pulls: PullRequest) -> Report:
+        """`merge: auto`, of what is proven only."""
         try:
-            merged = self._github.merge_pull(report.pull, report.head)
-        except TryLater:
-            raise
-        except BotError as error:
+            self._look_again()
+        except NotWanted as error:
             return replace(report, reason=f"not merged: {error}")
-        return replace(
-            report,
-            merged=merged,
-            reason=report.reason if merged else "not merged: GitHub says it cannot be merged now",
-        )
+        merging = pulls.merge(report.head, later=self._credential.of_app)
+        if merging is Merging.MERGED:
+            return replace(report, merged=True)
+        self._fetch_base()
+        if merging is Merging.REFUSED and self._git.merged_tree("refs/cf/base", report.head) is None:
+            words = f"not merged: #{report.pull} contradicts the default branch as it is now"
+            return replace(report, conflict=True, reason=words)
+        return replace(report, reason="; ".join(filter(None, (report.reason, pulls.said))))

@@ -7,12 +7,15 @@ from msgspec import Struct
 from bot.model.report import GateResult
 from bot.notation.sanitise import neutralise
 
-_DEFAULT_TOKEN_ACCOUNT = 41898282  # github-actions[bot]
 _TITLE, _SAID = 200, 20_000
 
 
 class PullWords(Struct, frozen=True):
-    """What a pull request says. `gates` are those that passed on its commit; none means that it is not verified."""
+    """What a pull request says. `gates` are those that passed on its commit; none means that it is not verified.
+
+    `own_account` says that an account of our own opens it, so that checks start by themselves; `replaces` is the earlier pull
+    request whose place it takes, or 0.
+    """
 
     task: int
     key: str
@@ -21,7 +24,8 @@ class PullWords(Struct, frozen=True):
     gates: Sequence[GateResult]
     notes: Sequence[str]
     run_url: str
-    accounts: Sequence[int]
+    own_account: bool
+    replaces: int = 0
 
     def title(self) -> str:
         words = " ".join(neutralise(self.issue_title, self.task).text.split())[:_TITLE]
@@ -34,14 +38,16 @@ class PullWords(Struct, frozen=True):
             shown = ", ".join(f"`{reference}`" for reference in neutral.defused[:10])
             parts.append(f"The agent's words would also have closed {shown}; that was taken out.")
         parts += [f"Note: {neutralise(note, self.task).text}." for note in self.notes if note]
-        if _DEFAULT_TOKEN_ACCOUNT in self.accounts[:1]:
+        if self.replaces:
+            parts.append(f"Takes the place of #{self.replaces}, which is closed.")
+        if not self.own_account:
             parts.append(
                 "This pull request was opened with the default token, so its checks wait until somebody with write permission"
                 " approves them."
             )
         parts.append(
-            f"Attempt `{self.key}`, [run]({self.run_url}). To have it done again, give #{self.task} the ready label again;"
-            " a review that requests changes does the same at the next tick."
+            f"Attempt `{self.key}`, [run]({self.run_url}). To go on: a review that requests changes has it done again at the next"
+            f" tick, `/cf retry` in a comment on #{self.task} at once. Closed without merging, #{self.task} goes to the backlog."
         )
         return "\n\n".join(part for part in parts if part)
 

@@ -6,14 +6,16 @@ from pathlib import Path
 from msgspec import Struct
 
 from bot.github.port import Reader
-from bot.model.config import Config
+from bot.model.config import Config, Publish
 from bot.model.errors import UsageError
 from bot.model.report import GateResult, GateStatus
 from bot.model.unit import Gate, VerifyLeg
 from bot.notation.codec import Unreadable, dump, load
 from bot.notation.config import read_config
-from bot.worker.artifact import find_bundle, read_bundle
+from bot.worker.artifact import find_bundle, read_small
+from bot.worker.bundle import Unfit, read_bundle, read_header
 from bot.worker.cancellation import Cancellation
+from bot.worker.checks import change_base, refusals
 from bot.worker.environment import gate_environment
 from bot.worker.gates import Judged, Shop, all_passed, run_gates, run_setup
 from bot.worker.git import Git, GitFailed, Remote
@@ -39,10 +41,10 @@ class LegResult(Struct, frozen=True):
 def verify(
     github: Reader, place: Place, leg: VerifyLeg, cancellation: Cancellation, write: Callable[[str], object]
 ) -> LegResult:
-    """Run the leg's gates and keep what they said. Raises UsageError, GitFailed, or what reading the configuration raises."""
+    """Run the leg's gates and keep what they said. Raises UsageError, GitFailed, Unfit, or what reading the file raises."""
     config = read_config(github.file(place.unit.config_blob), place.unit.config_blob)
     git = Git(place.workspace / ".git", place.environ, tree=place.workspace, cancellation=cancellation)
-    head = take_commit(git, place)
+    head = take_commit(git, place, config.publish)
     clean_workspace(git, head)
     redactor = Redactor(place.secrets)
     shop = Shop(
@@ -62,20 +64,31 @@ def verify(
     return result
 
 
-def take_commit(git: Git, place: Place) -> str:
-    """The commit of the kept work, with whatever it stands on. Raises GitFailed."""
+def take_commit(git: Git, place: Place, limits: Publish) -> str:
+    """The commit of the kept work, with whatever it stands on. Raises GitFailed, or Unfit if it is not what may be run here."""
     bundle = find_bundle(place.out, str(place.key))
     if bundle is None:
         raise GitFailed(f"the kept work of {place.key} holds no commit")
-    return take_bundle(git, place, bundle)
+    commit = take_bundle(git, place, bundle)
+    if commit != place.commit:
+        raise Unfit(
+            f"the kept work of {place.key} is {commit}, and the agent's job named {place.commit or 'none'}"
+        )
+    # The agent's job lets nothing through to here that it refused itself, so this finds what came another way.
+    if refused := refusals(git, change_base(git, commit), commit, limits):
+        raise Unfit(f"the kept work of {place.key} cannot be taken: {'; '.join(refused)}")
+    return commit
 
 
 def take_bundle(git: Git, place: Place, bundle: Path) -> str:
-    """Read a bundle; branches that the checkout did not bring along, but the bundle stands on, are fetched first."""
-    if not git.holds("bundle", "verify", "--quiet", str(bundle)):
+    """Read a bundle; branches that the checkout did not bring along, but the bundle stands on, are fetched first.
+
+    Raises Unfit or GitFailed.
+    """
+    if not all(git.has(parent) for parent in read_header(bundle).stands_on):
         remote = Remote(git.text("config", "--local", "--get", "remote.origin.url"), place.token)
         git.fetch(remote, "+refs/heads/*:refs/cf/heads/*")
-    return read_bundle(git, bundle)
+    return read_bundle(git, bundle, place.key.task)
 
 
 def read_results(folder: Path) -> tuple[LegResult, ...]:
@@ -83,7 +96,7 @@ def read_results(folder: Path) -> tuple[LegResult, ...]:
     found = []
     for file in sorted(folder.rglob(RESULT_FILE)) if folder.is_dir() else ():
         try:
-            found.append(load(file.read_bytes(), LegResult))
+            found.append(load(read_small(file), LegResult))
         except (Unreadable, OSError):
             continue
     return tuple(found)

@@ -183,11 +183,13 @@ class _Job:
             return None, None, ""
         folder = _empty(self._place.temp / "cf-earlier")
         try:
-            bundle, worked, published = download_earlier(self._github, self._place.unit.earlier, folder)
-            commit = read_bundle(ledger, bundle, self._place.key.task) if bundle is not None else None
+            kept = download_earlier(self._github, self._place.unit.earlier, folder)
+            commit = (
+                read_bundle(ledger, kept.bundle, self._place.key.task) if kept.bundle is not None else None
+            )
         except (WorkGone, Unfit) as error:
             return None, None, str(error).rstrip(".")
-        return commit, published or worked, ""
+        return commit, kept.published or kept.worked, ""
 
     def _prepare(self, ledger: Git, start: Start) -> None:
         """The agent's workspace: a clean branch at the start, the default branch's agent settings, no hooks or credentials."""

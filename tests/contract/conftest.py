@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from bot.github.client import Client
+from bot.github.credential import Credential
 from bot.github.port import GitHub
 from bot.github.session import Session
 from bot.github.wire import GithubkitWire
@@ -95,7 +96,7 @@ class Face:
     def github(self, who: str = BOT.login) -> GitHub:
         if self.served is None:
             return self.world.github(who)
-        wire = GithubkitWire(self.world.token(who).value, self.served.api)
+        wire = GithubkitWire(Credential(self.world.token(who).value), self.served.api)
         # The world's time stands still, so the pause between writes passes at once.
         client = Client(
             Session(

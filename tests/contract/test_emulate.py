@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from bot.github.client import Client
+from bot.github.credential import Credential
 from bot.github.session import Session
 from bot.github.wire import GithubkitWire
 from bot.model.errors import NotFound, WorkflowMissing
@@ -66,7 +67,7 @@ def wire(address: str) -> Iterator[httpx.Client]:
 def github(address: str, wire: httpx.Client) -> Iterator[Client]:
     assert wire.get("/repos/octocat/hello-world").status_code == 200
     session = Session(
-        GithubkitWire("token-of-octocat", address),
+        GithubkitWire(Credential("token-of-octocat"), address),
         "octocat/hello-world",
         f"{address}/graphql",
         sleep=lambda _seconds: None,

@@ -13,6 +13,7 @@ import respx
 from graphql import graphql_sync
 
 from bot.github.client import Client
+from bot.github.credential import Credential
 from bot.github.session import Session
 from bot.github.wire import GithubkitWire
 from tests.oracles import check_document, graphql_schema, rest_oracle
@@ -44,7 +45,7 @@ class Clock:
 def client(clock: Clock | None = None, repository: str = "acme/shop") -> Client:
     """The real client with a clock of ours."""
     clock = clock or Clock()
-    wire = GithubkitWire(TOKEN, API)
+    wire = GithubkitWire(Credential(TOKEN), API)
     return Client(Session(wire, repository, GRAPHQL, now=clock.now, sleep=clock.sleep))
 
 

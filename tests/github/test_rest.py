@@ -317,7 +317,11 @@ def test_no_pull_request_is_none(router, github):
             ["merge", "squash"],
         ),
         ([(405, {"message": "Pull Request is not mergeable"})], "is not mergeable", ["merge"]),
-        ([(409, {"message": "Head branch was modified. Review and try the merge again."})], "was modified", ["merge"]),
+        (
+            [(409, {"message": "Head branch was modified. Review and try the merge again."})],
+            "was modified",
+            ["merge"],
+        ),
     ],
 )
 def test_merging_only_the_commit_that_is_meant(router, github, answers, merged, asked):

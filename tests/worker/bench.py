@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from bot.github.credential import Credential
 from bot.model.config import EngineConfig
 from bot.model.record import Approval, Attempt, Record
 from bot.model.report import Outcome, Report
@@ -79,6 +80,8 @@ class Bench:
         self.comment = 0
         self.record = Record(self.task)
         self.run_id = 0
+        self.credential = Credential(TOKEN)
+        self.commits: dict[str, str] = {}  # what the agent's jobs have named, by key
         self.unit = self.claim(1)
 
     # ------------------------------------------------------------------ people
@@ -175,6 +178,7 @@ class Bench:
             "CF_OUT": str(room / "cf-work"),
             "CF_OUT_VERIFY": str(room / "cf-verify"),
             "CF_OUT_REPORT": str(room / "cf-report"),
+            "CF_COMMIT": "" if job == "agent" else self.commits.get(self.key, ""),
             "CF_MODEL_KEY": KEY if job == "agent" else "",
             "GITHUB_TOKEN": TOKEN,
             "ACTIONS_RUNTIME_TOKEN": "runtime-0123456789",
@@ -207,6 +211,8 @@ class Bench:
                     act()
 
         worked = work(self.github, place, cancellation or Cancellation(), write)
+        self.commits[self.key] = worked.report.head
+        self._ran("agent", "success")
         self._keep(work_name(self.key), place.out)
         return worked
 
@@ -215,23 +221,23 @@ class Bench:
         place = read_place(environ)
         self._download(work_name(self.key), place.out)
         self.shown = []
+        self._ran("verify (ubuntu-latest)", "failure")
         result = verify(self.github, place, read_leg(environ), Cancellation(), self.shown.append)
+        self._ran("verify (ubuntu-latest)", "success" if result.passed else "failure")
         shutil.copytree(place.verify_out, self.folder / f"results-{self.key}", dirs_exist_ok=True)
         return result
 
     def publish(self, agent: str = "success", verify: str | None = None, **environ: str) -> Report:
         """The publish job; `verify` is the verify job's result, by default what it would be."""
         result = verify or ("success" if self.unit.verify else "skipped")
-        now = self.world.now
-        name = f"#{self.task} / publish"
-        self.world.put_job(self.run_id, Job(0, self.run_id, name, "in_progress", None, now, None))
+        self._ran("publish", None)
         place = read_place(self.environ("publish", CF_AGENT_RESULT=agent, CF_VERIFY_RESULT=result, **environ))
         if self.unit.kind is not Kind.PUBLISH:
             self._download(work_name(self.key), place.out)
         if (results := self.folder / f"results-{self.key}").is_dir():
             shutil.copytree(results, place.verify_out / f"cf-verify-{self.key}-0")
         self.published = place
-        report = publish(self.github, place)
+        report = publish(self.github, place, self.credential)
         save_report(place.report_out, report)
         self._keep(report_name(self.key), place.report_out)
         assert find_report(place.report_out, self.key) == report
@@ -248,6 +254,12 @@ class Bench:
             else "skipped"
         )
         return self.publish("success", result)
+
+    def _ran(self, job: str, conclusion: str | None) -> None:
+        """What the platform says of one job of this run."""
+        status, now = ("completed" if conclusion else "in_progress"), self.world.now
+        name = f"#{self.task} / {job}"
+        self.world.put_job(self.run_id, Job(0, self.run_id, name, status, conclusion, now, now))
 
     # ------------------------------------------------------------------ what to look at
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.github.credential import Credential
 from bot.model.errors import UsageError
 from bot.model.report import Outcome
 from bot.worker import command
@@ -54,7 +55,7 @@ def test_a_cancelled_job_ends_in_time_with_its_report(tmp_path, number):
     assert report is not None
     assert report.outcome is Outcome.CANCELLED
     assert find_bundle(out, "cf-1-1") is not None
-    assert (out.parent / "output").read_text() == "verify=false\n"
+    assert (out.parent / "output").read_text() == f"verify=false\ncommit={report.head}\n"
     assert agents
     assert survivors(marker) == []
 
@@ -73,7 +74,7 @@ def test_wake_dispatches_the_conductor_on_the_default_branch(bench, monkeypatch,
     import bot.worker.process
 
     setup = bench("edit")
-    monkeypatch.setattr(bot.github.client, "connect", lambda environ: setup.github)
+    monkeypatch.setattr(bot.github.client, "connect", lambda environ, *_: setup.github)
 
     assert command.run_wake(Namespace(), setup.environ("publish")) == 0
 
@@ -81,32 +82,39 @@ def test_wake_dispatches_the_conductor_on_the_default_branch(bench, monkeypatch,
     assert capsys.readouterr().out == f"cf: the conductor is awake (run {run.id})\n"
 
 
-def test_verify_and_publish_by_their_commands(bench, monkeypatch, capsys):
+def test_verify_and_publish_by_their_commands(bench, monkeypatch, capsys, tmp_path):
     import bot.github.client
     import bot.worker.process
     import bot.worker.seal
 
     setup = bench("edit")
-    monkeypatch.setattr(bot.github.client, "connect", lambda environ: setup.github)
+    monkeypatch.setattr(bot.github.client, "connect", lambda environ, *_: setup.github)
+    monkeypatch.setattr(setup.github, "credential", Credential("t"), raising=False)
     monkeypatch.setattr(bot.worker.process, "adopt_orphans", lambda: True)
     monkeypatch.setattr(bot.worker.seal, "take_secrets", dict)
     agent = setup.environ()
     assert command.run_work(Namespace(), agent) == 0
-    assert Path(agent["GITHUB_OUTPUT"]).read_text() == "verify=true\n"
+    told = dict(line.split("=") for line in Path(agent["GITHUB_OUTPUT"]).read_text().splitlines())
+    assert told["verify"] == "true"
 
     verify = setup.environ(
         "verify",
         CF_LEG='{"name":"ubuntu-latest","os":"ubuntu-latest","gates":["tests"]}',
         CF_OUT=agent["CF_OUT"],
+        CF_COMMIT=told["commit"],
     )
     assert command.run_verify(Namespace(), verify) == 0
 
     results = {"CF_AGENT_RESULT": "success", "CF_VERIFY_RESULT": "success", "CF_OUT": agent["CF_OUT"]}
-    publish = setup.environ("publish", **results)
+    summary = tmp_path / "summary.md"
+    publish = setup.environ("publish", **results, CF_COMMIT=told["commit"], GITHUB_STEP_SUMMARY=str(summary))
     assert command.run_publish(Namespace(), publish) == 0
     report = find_report(Path(publish["CF_OUT_REPORT"]), "cf-1-1")
     assert report is not None
     assert report.outcome is Outcome.PASSED
+    assert summary.read_text().startswith(
+        "## [#1](https://github.com/acme/shop/issues/1): passed (`cf-1-1`)\n"
+    )
     assert "cf: tests: passed" in capsys.readouterr().out
 
 

@@ -189,12 +189,22 @@ def test_agt_11_a_change_to_a_workflow_file_is_held_with_its_patch(bench):
     report = setup.through()
 
     assert report.outcome is Outcome.HELD
-    assert report.reason == "protected paths: .github/workflows/ci.yml"
-    assert "+on: push" in (setup.place.out / "work.patch").read_text()
+    assert report.reason.startswith(
+        "protected paths: .github/workflows/ci.yml. The patch is in the artifact `cf-report-cf-1-1` of "
+    )
+    assert (
+        f"/actions/runs/{setup.run_id}#artifacts; to take it by hand: `git apply work.patch`."
+        in report.reason
+    )
+    assert report.reason.endswith("`/cf publish` on the issue lets exactly these paths through.")
+    assert report.protected == (".github/workflows/ci.yml",)
+    git(setup.desk, "checkout", "-q", "-B", "by-hand", "origin/main")
+    git(setup.desk, "apply", str(setup.published.report_out / "work.patch"))
+    assert (setup.desk / ".github/workflows/ci.yml").read_text() == "on: push\n"
     assert setup.git.head("cf/1") is None
 
     earlier = setup.end(report)
-    setup.claim(2, Kind.PUBLISH, earlier=earlier, exceptions=(".github/workflows/ci.yml",))
+    setup.claim(2, Kind.PUBLISH, earlier=earlier, exceptions=report.protected)
     again = setup.publish("skipped", "skipped")
 
     assert again.outcome is Outcome.PASSED
@@ -420,16 +430,27 @@ def test_an_artifact_that_was_tampered_with_is_held(bench):
     report = setup.publish()
 
     assert report.outcome is Outcome.HELD
-    assert "commits that are not ours" in report.reason
+    assert report.reason == "the kept work's commit is not of our making: only a new attempt can help"
     assert setup.git.head("cf/1") is None
 
 
-def test_the_publish_units_work_counts_as_verified_only_by_the_record(bench):
-    """A report that the record does not know makes a draft at most."""
+@pytest.mark.parametrize("lie", ["another artifact", "another run", "a red leg", "no verify job"])
+def test_earlier_work_is_proven_only_by_jobs_that_ran_on_it(bench, lie):
+    """A report's word is not enough: what the platform does not vouch for becomes a draft at most."""
     setup = bench("workflow")
     report = setup.through()
-    earlier = setup.end(replace(report, head="b" * 40))
-    setup.claim(2, Kind.PUBLISH, earlier=earlier, exceptions=(".github/workflows/**",))
+    earlier = setup.end(report)
+    run = setup.world.actions.run(setup.run_id)
+    if lie == "another artifact":  # put in its place after the gates began
+        run.artifacts.clear()
+        setup._keep("cf-work-cf-1-1", setup.place.out)
+    elif lie == "another run":
+        run.title = "cf [cf-1-9]"
+    elif lie == "a red leg":
+        setup._ran("verify (macos-latest)", "failure")
+    else:
+        del run.jobs["#1 / verify (ubuntu-latest)"]
+    setup.claim(2, Kind.PUBLISH, earlier=earlier, exceptions=report.protected)
 
     again = setup.publish("skipped", "skipped")
 

@@ -1,0 +1,171 @@
+"""What there is to publish: a change that may go out, with the gates that proved it, or the report that says why there is none.
+
+Whether it is proven is the platform's word, never a file's: jobs ran and succeeded on the commit that the agent's job named, or on
+an artifact that was there before they began.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bot.github.port import Reader
+from bot.model.errors import NotFound
+from bot.model.report import GateResult, GateStatus, Outcome, Report
+from bot.model.run import Artifact, Job
+from bot.notation.codec import Unreadable
+from bot.notation.keys import keys_in, read_key
+from bot.plan.outcomes import legs_of
+from bot.worker.artifact import WorkGone, download_earlier, find_bundle, find_report
+from bot.worker.bundle import Unfit
+from bot.worker.gates import all_passed
+from bot.worker.git import Git
+from bot.worker.outcome import Judgement, Results, judge_results
+from bot.worker.place import Place
+from bot.worker.verify import read_results, take_bundle
+
+_ONLY_ANEW = "only a new attempt can help"
+
+
+class Offer(Struct, frozen=True):
+    """A change that may be published: the report so far, its commit (it is in the repository), and the gates that passed on it."""
+
+    report: Report
+    commit: str
+    gates: tuple[GateResult, ...]
+
+    @property
+    def verified(self) -> bool:
+        return all_passed(self.gates)
+
+
+def offer_of_jobs(git: Git, place: Place) -> Offer | Report:
+    """What the jobs before this one have left."""
+    key = str(place.key)
+    try:
+        work = find_report(place.out, key)
+    except Unreadable:
+        work = None
+    bundle = find_bundle(place.out, key)
+    results = Results(
+        agent=place.environ.get("CF_AGENT_RESULT", ""),
+        verify=place.environ.get("CF_VERIFY_RESULT", ""),
+        legs=bool(place.unit.verify),
+        work=work,
+        change=bundle is not None,
+    )
+    base = work or Report(key, place.key.task, Outcome.INFRA)
+    base = replace(base, task=place.key.task, pull=0, merged=False, conflict=False, protected=())
+    judgement = judge_results(results)
+    if bundle is None or (judgement.outcome is not None and judgement.outcome is not Outcome.FAILED):
+        return _without_change(place, base, judgement)
+    try:
+        commit = take_bundle(git, place, bundle)
+    except Unfit as error:
+        return replace(base, outcome=Outcome.HELD, reason=f"{error}: {_ONLY_ANEW}", head="")
+    if judgement.outcome is not None:
+        return _without_change(place, base, judgement)
+    if not place.commit:
+        return replace(base, outcome=Outcome.INFRA, reason="the agent's job did not say which commit it made")
+    if commit != place.commit:
+        words = f"the kept work is not what the agent's job made and the gates saw: {_ONLY_ANEW}"
+        return replace(base, outcome=Outcome.HELD, reason=words, head="")
+    gates = _gates_passed(place) if judgement.verified else ()
+    return Offer(replace(base, gates=gates), commit, gates)
+
+
+def _without_change(place: Place, base: Report, judgement: Judgement) -> Report:
+    outcome = judgement.outcome or Outcome.INFRA
+    question = base.question if outcome is Outcome.BLOCKED else None
+    gates = base.gates
+    if outcome is Outcome.FAILED and (legs := read_results(place.verify_out)):
+        gates = tuple(gate for leg in legs for gate in leg.gates)
+    return replace(base, outcome=outcome, reason=judgement.reason, question=question, gates=gates)
+
+
+def _gates_passed(place: Place) -> tuple[GateResult, ...]:
+    """The verify job succeeded, so each gate that the conductor named has passed; how long it took is the legs' word."""
+    seconds = {
+        (leg.leg, gate.name): gate.seconds for leg in read_results(place.verify_out) for gate in leg.gates
+    }
+    several = len(place.unit.verify) > 1
+    return tuple(
+        GateResult(
+            f"{name} ({leg.os})" if several else name, GateStatus.PASSED, seconds.get((leg.name, name), 0.0)
+        )
+        for leg in place.unit.verify
+        for name in leg.gates
+    )
+
+
+def earlier_offer(github: Reader, git: Git, place: Place, folder: Path) -> Offer | Report:
+    """Work of an earlier attempt, downloaded to `folder`."""
+    base = Report(str(place.key), place.key.task, Outcome.HELD)
+    try:
+        kept = download_earlier(github, place.unit.earlier, folder)
+        if kept.bundle is None:
+            return replace(
+                base, reason=f"the kept work holds no commit that could be published: {_ONLY_ANEW}"
+            )
+        commit = take_bundle(git, place, kept.bundle)
+    except (WorkGone, Unfit) as error:
+        return replace(base, reason=f"{error}: {_ONLY_ANEW}")
+    told = kept.published or kept.worked
+    if told is not None:
+        base = replace(
+            told,
+            key=str(place.key),
+            task=place.key.task,
+            pull=0,
+            merged=False,
+            conflict=False,
+            protected=(),
+            question=None,
+        )
+    gates = _proof(github, place, kept.artifact)
+    return Offer(replace(base, gates=gates), commit, gates)
+
+
+def _proof(github: Reader, place: Place, work: Artifact) -> tuple[GateResult, ...]:
+    """The verify jobs of an earlier run, if all of them succeeded on this very artifact.
+
+    The name of an artifact proves nothing: a job that runs the change might have put another in its place. So it must have been
+    made by the agent's job of the run that carries its key, before any verify job began.
+    """
+    run_id, _, name = place.unit.earlier.partition("/")
+    key = read_key(name)
+    try:
+        run = github.run(int(run_id))
+        jobs = github.jobs(run.id)
+    except NotFound:
+        return ()
+    if key is None or key.task != place.key.task or key not in keys_in(run.title):
+        return ()
+    legs = legs_of(key.task, jobs)
+    agent, verify = legs.agent, legs.verify
+    if agent is None or {job.conclusion for job in (agent, *verify)} != {"success"} or not verify:
+        return ()
+    if not _made_between(work, agent, verify):
+        return ()
+    return tuple(GateResult(_leg_name(job), GateStatus.PASSED, _seconds(job)) for job in verify)
+
+
+def _made_between(work: Artifact, agent: Job, verify: Sequence[Job]) -> bool:
+    begun = [job.started_at for job in verify if job.started_at is not None]
+    if agent.started_at is None or len(begun) != len(verify):
+        return False
+    after: datetime = agent.started_at
+    return after <= work.created_at <= min(begun)
+
+
+def _leg_name(job: Job) -> str:
+    """`#12 / verify (ubuntu-latest)` is the leg `ubuntu-latest`."""
+    return job.name.partition(" / ")[2].removeprefix("verify").strip().removeprefix("(").removesuffix(")")
+
+
+def _seconds(job: Job) -> float:
+    if job.started_at is None or job.completed_at is None:
+        return 0.0
+    return (job.completed_at - job.started_at).total_seconds()
