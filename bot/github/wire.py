@@ -97,7 +97,7 @@ class _Kit:
 
     def _guard(self, request: Any) -> None:
         """Called before each request, also before the ones that follow a redirect: what we write goes to no other host."""
-        if request.content and request.url.netloc.decode() not in self._hosts:
+        if request.method not in ("GET", "HEAD") and request.url.netloc.decode() not in self._hosts:
             raise CannotGoOn(
                 f"GitHub's API sent us on to another host ({request.url.host}), which gets nothing of ours"
             )

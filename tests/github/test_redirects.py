@@ -6,8 +6,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from bot.github.client import connect
+from bot.github.client import Client
+from bot.github.credential import Credential
+from bot.github.session import Session
+from bot.github.wire import GithubkitWire
 from bot.model.errors import CannotGoOn
+from bot.model.issue import GHOST, Pull
 
 pytestmark = pytest.mark.e2e
 
@@ -22,7 +26,7 @@ def served(answer):
             came.append((self.command, self.path, self.headers.get("authorization")))
             answer(self)
 
-        do_POST = do_GET  # noqa: N815 - the name that http.server looks for
+        do_POST = do_PATCH = do_PUT = do_GET  # noqa: N815 - the name that http.server looks for
 
         def log_message(self, *_):
             """Nothing is printed."""
@@ -61,30 +65,33 @@ def sent_on(status, body):
 
         with served(send_on) as (port, _):
             api = f"http://127.0.0.1:{port}"
-            with connect(
-                {
-                    "GITHUB_TOKEN": "t0ken",
-                    "GITHUB_REPOSITORY": "acme/shop",
-                    "GITHUB_API_URL": api,
-                    "GITHUB_GRAPHQL_URL": f"{api}/graphql",
-                }
-            ) as client:
+            wire = GithubkitWire(Credential("t0ken"), api)
+            session = Session(wire, "acme/shop", f"{api}/graphql", sleep=lambda _: None)
+            with Client(session) as client:
                 yield client, told
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_an_answer_from_another_host_is_not_believed(status):
     with sent_on(status, b'{"id": 1, "role_name": "admin", "workflow_run_id": 7}') as (client, told):
+        pull = Pull(7, GHOST, True, False, True, "cf/1", "a" * 40, "", node_id="PR_1")
         for ask in (
             lambda: client.permission("stranger"),
             lambda: client.dispatch("cf-worker.yml", "main", {}),
             lambda: client.cancel(7),
             lambda: client.issues([1]),
+            lambda: client.open_pull("cf/1", "main", "title", "body", draft=False),
+            lambda: client.update_pull(7, "title", "body"),
+            lambda: client.close_pull(7),
+            lambda: client.ready_pull(pull),
+            lambda: client.merge_pull(7, "a" * 40),
+            lambda: client.merge_pull_later(pull, "a" * 40),
         ):
             with pytest.raises(CannotGoOn):
                 ask()
     assert told
-    assert {authorization for _, _, authorization in told} == {None}
+    # No write, no body and no token leave for a host that was not meant.
+    assert {(method, authorization) for method, _, authorization in told} == {("GET", None)}
 
 
 def test_a_download_is_taken_from_the_storage_without_the_token():

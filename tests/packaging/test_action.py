@@ -39,7 +39,7 @@ def start(tmp_path):
     script.write_text(the_script(), encoding="utf-8")
     seen = tmp_path / "seen.json"
 
-    def start(command, args="", config="", dry_run="false", exit_code=0):
+    def start(command, args="", config="", dry_run="false", exit_code=0, app=""):
         process = subprocess.Popen(
             ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script],
             cwd=tmp_path,
@@ -51,6 +51,8 @@ def start(tmp_path):
                 "CF_ACTION_ARGS": args,
                 "CF_ACTION_CONFIG": config,
                 "CF_ACTION_DRY_RUN": dry_run,
+                "CF_APP_ID": app,
+                "CF_APP_PRIVATE_KEY": app and "the key",
                 "SEEN": str(seen),
                 "EXIT": str(exit_code),
             },
@@ -106,6 +108,22 @@ def test_configuration_and_dry_run_are_handed_on(start):
     _, _, told = start("conduct", config="a b.yml", dry_run="true")
 
     assert told["arguments"][-3:] == ["--config", "a b.yml", "--dry-run"]
+
+
+@pytest.mark.parametrize("command", ["conduct", "publish", "wake", "batch"])
+def test_an_apps_key_comes_with_what_signs_by_it(command, start):
+    _, _, told = start(command, app="Iv23.abc")
+
+    assert told["arguments"][:5] == ["run", "--frozen", "--no-dev", "--extra", "app"]
+    assert {"CF_APP_ID", "CF_APP_PRIVATE_KEY"} <= set(told["environment"])
+
+
+@pytest.mark.parametrize("command", ["work", "verify"])
+def test_sec_02_an_apps_key_never_reaches_what_runs_an_agent_or_its_change(command, start):
+    _, _, told = start(command, app="Iv23.abc")
+
+    assert "--extra" not in told["arguments"]
+    assert not {"CF_APP_ID", "CF_APP_PRIVATE_KEY"} & set(told["environment"])
 
 
 def test_the_inputs_do_not_reach_the_bots_environment(start):

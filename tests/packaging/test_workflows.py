@@ -193,13 +193,13 @@ class TestAction:
         action = load(ACTION).content
 
         assert _first_cells(inputs) == list(action["inputs"])
-        assert [*_first_cells(given), "verify"] == list(action["outputs"])
+        assert [*_first_cells(given), "verify", "commit"] == list(action["outputs"])
 
     def test_a_tick_writes_every_output_but_that_of_work(self):
         told = outputs(a_tick(a_snapshot(a_task(1))))
         given = {name: each["value"] for name, each in load(ACTION).content["outputs"].items()}
 
-        assert given == {name: f"${{{{ steps.run.outputs.{name} }}}}" for name in (*told, "verify")}
+        assert given == {name: f"${{{{ steps.run.outputs.{name} }}}}" for name in (*told, "verify", "commit")}
 
 
 def _first_cells(table):
