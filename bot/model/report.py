@@ -30,6 +30,7 @@ class Hold(StrEnum):
     SETTING = "setting"  # GitHub refused the pull request; tried again later
     SECRET = "secret"  # noqa: S105 - a word; only a new attempt helps
     EXPIRED = "expired"  # the kept work is gone: only a new attempt
+    UNFIT = "unfit"  # too large, or not what may be published: only a new attempt
 
 
 STRIKES = frozenset({Outcome.FAILED, Outcome.TIMEOUT, Outcome.CRASHED})

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.model.config import Config, Publish
+from bot.model.report import Hold
 from bot.worker.git import Git
 from bot.worker.ledger import OWN_FOLDER
 from bot.worker.patterns import matches
@@ -65,6 +66,13 @@ class Findings(Struct, frozen=True):
         """The paths that an order could let through: where nothing else is wrong, and all of them are named to who gives it."""
         alone = not self.refused and not self.secret and len(self.protected) <= NAMED
         return self.protected if alone else ()
+
+    @property
+    def hold(self) -> Hold:
+        """What kind of trouble decides what can help."""
+        if self.secret:
+            return Hold.SECRET
+        return Hold.PROTECTED if self.exceptions else Hold.UNFIT
 
     def words(self) -> str:
         """One sentence for a person."""

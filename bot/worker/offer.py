@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from bot.github.port import Reader
 from bot.model.errors import NotFound
-from bot.model.report import GateResult, GateStatus, Outcome, Report
+from bot.model.report import GateResult, GateStatus, Hold, Outcome, Report
 from bot.model.run import Artifact, Job
 from bot.notation.codec import Unreadable
 from bot.notation.keys import keys_in, read_key
@@ -57,21 +57,22 @@ def offer_of_jobs(git: Git, place: Place) -> Offer | Report:
         change=bundle is not None,
     )
     base = work or Report(key, place.key.task, Outcome.INFRA)
-    base = replace(base, task=place.key.task, pull=0, merged=False, conflict=False, protected=())
+    hold = base.hold if base.outcome is Outcome.HELD else None
+    base = replace(_unpublished(base), task=place.key.task, hold=hold)
     judgement = judge_results(results)
     if bundle is None or (judgement.outcome is not None and judgement.outcome is not Outcome.FAILED):
         return _without_change(place, base, judgement)
     try:
         commit = take_bundle(git, place, bundle)
     except Unfit as error:
-        return replace(base, outcome=Outcome.HELD, reason=f"{error}: {_ONLY_ANEW}", head="")
+        return _unfit(base, str(error))
     if judgement.outcome is not None:
         return _without_change(place, base, judgement)
     if not place.commit:
         return replace(base, outcome=Outcome.INFRA, reason="the agent's job did not say which commit it made")
     if commit != place.commit:
-        words = f"the kept work is not what the agent's job made and the gates saw: {_ONLY_ANEW}"
-        return replace(base, outcome=Outcome.HELD, reason=words, head="")
+        return _unfit(base, "the kept work is not what the agent's job made and the gates saw")
+    base = replace(base, hold=None)
     gates = _gates_passed(place) if judgement.verified else ()
     return Offer(replace(base, gates=gates), commit, gates)
 
@@ -102,7 +103,7 @@ def _gates_passed(place: Place) -> tuple[GateResult, ...]:
 
 def earlier_offer(github: Reader, git: Git, place: Place, folder: Path) -> Offer | Report:
     """Work of an earlier attempt, downloaded to `folder`."""
-    base = Report(str(place.key), place.key.task, Outcome.HELD)
+    base = Report(str(place.key), place.key.task, Outcome.HELD, hold=Hold.EXPIRED)
     try:
         kept = download_earlier(github, place.unit.earlier, folder)
         if kept.bundle is None:
@@ -110,22 +111,25 @@ def earlier_offer(github: Reader, git: Git, place: Place, folder: Path) -> Offer
                 base, reason=f"the kept work holds no commit that could be published: {_ONLY_ANEW}"
             )
         commit = take_bundle(git, place, kept.bundle)
-    except (WorkGone, Unfit) as error:
+    except WorkGone as error:
         return replace(base, reason=f"{error}: {_ONLY_ANEW}")
-    told = kept.published or kept.worked
-    if told is not None:
-        base = replace(
-            told,
-            key=str(place.key),
-            task=place.key.task,
-            pull=0,
-            merged=False,
-            conflict=False,
-            protected=(),
-            question=None,
-        )
+    except Unfit as error:
+        return _unfit(base, str(error))
+    if (told := kept.published or kept.worked) is not None:
+        base = replace(_unpublished(told), key=base.key, task=base.task, question=None)
     gates = _proof(github, place, kept.artifact)
-    return Offer(replace(base, gates=gates), commit, gates)
+    return Offer(replace(base, gates=gates, hold=None), commit, gates)
+
+
+def _unpublished(report: Report) -> Report:
+    """Without what only this job can know."""
+    return replace(report, pull=0, merged=False, conflict=False, protected=(), hold=None)
+
+
+def _unfit(report: Report, words: str) -> Report:
+    return replace(
+        report, outcome=Outcome.HELD, hold=Hold.UNFIT, reason=f"{words}: {_ONLY_ANEW}", head="", gates=()
+    )
 
 
 def _proof(github: Reader, place: Place, work: Artifact) -> tuple[GateResult, ...]:

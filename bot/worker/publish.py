@@ -17,7 +17,7 @@ from bot.model.config import Config
 from bot.model.errors import BotError, CannotGoOn, NotFound, Refused
 from bot.model.issue import Issue
 from bot.model.record import Record
-from bot.model.report import Outcome, Report
+from bot.model.report import Hold, Outcome, Report
 from bot.model.unit import Kind
 from bot.notation.config import read_config
 from bot.notation.keys import branch_of
@@ -108,7 +108,8 @@ class _Publication:
             return replace(report, outcome=Outcome.CANCELLED, reason=str(error))
         except PushRefused as error:
             words = f"GitHub refused the branch: {self._redactor.text(str(error))}"
-            return replace(report, outcome=Outcome.HELD, reason=f"{words}. {self._patch(commit)}")
+            reason = f"{words}. {self._patch(commit)}"
+            return replace(report, outcome=Outcome.HELD, hold=Hold.SETTING, reason=reason)
         return self._pull(report, offer, issue, record, notes)
 
     def _fetch_base(self) -> None:
@@ -148,11 +149,17 @@ class _Publication:
         """What needs a person, with all that the person needs: why, the patch, and what an order would let through."""
         words = findings.words()
         if findings.secret:
-            return replace(report, outcome=Outcome.HELD, reason=words, head="")
+            return replace(report, outcome=Outcome.HELD, reason=words, hold=findings.hold, head="")
         words = f"{words}. {self._patch(report.head)}"
         if findings.exceptions:
             words += " `/cf publish` on the issue lets exactly these paths through."
-        return replace(report, outcome=Outcome.HELD, reason=words, protected=findings.exceptions)
+        return replace(
+            report,
+            outcome=Outcome.HELD,
+            reason=words,
+            hold=findings.hold,
+            protected=findings.exceptions,
+        )
 
     def _patch(self, commit: str) -> str:
         """Keep the change for people, beside the report; the sentence that says where."""
@@ -205,7 +212,8 @@ class _Publication:
         try:
             pull, trouble = pulls.offer(report.branch, words, verified=offer.verified)
         except (Refused, CannotGoOn) as error:
-            return replace(report, outcome=Outcome.HELD, reason=self._refused(report.branch, error))
+            reason = self._refused(report.branch, error)
+            return replace(report, outcome=Outcome.HELD, hold=Hold.SETTING, reason=reason)
         notes = [*notes, *trouble, *pulls.replace_earlier(words.replaces, pull)]
         report = replace(report, pull=pull.number, reason="; ".join(notes))
         if not offer.verified:

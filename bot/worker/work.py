@@ -306,7 +306,7 @@ class _Job:
         if tried.outcome is not None:
             return Worked(kept)
         if findings:
-            held = replace(kept, outcome=Outcome.HELD, reason=findings.words())
+            held = replace(kept, outcome=Outcome.HELD, reason=findings.words(), hold=findings.hold)
             return Worked(held, verify=not findings.secret and not findings.refused)
         return Worked(replace(kept, reason=notes), verify=True)
 
