@@ -46,6 +46,10 @@ COMMANDS: Mapping[str, Command] = {
         "bot.conductor.command",
         "_batch",
     ),
+    "replay": Command(
+        "decide once more from the record of a tick, and say whether it comes out the same",
+        "bot.conductor.recording",
+    ),
     "init": Command("put the workflows and a first configuration into a repository", "bot.conductor.init"),
     "validate": Command("check a configuration file and say what is wrong with it", "bot.conductor.validate"),
     "sandbox": Command(

@@ -131,6 +131,10 @@ def _tell(last: Tick, environ: Mapping[str, str]) -> None:
     if summary := environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(markdown(last, last.due)[:900_000])
+    if folder := environ.get("CF_TICK"):
+        from bot.conductor.recording import keep
+
+        keep(last, Path(folder))
     if target := environ.get("GITHUB_OUTPUT"):
         with Path(target).open("a", encoding="utf-8") as file:
             file.write("".join(_output(name, value) for name, value in outputs(last).items()))

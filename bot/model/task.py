@@ -14,6 +14,7 @@ class Task(Struct, frozen=True):
 
     `comment` is the status comment that holds the record, if there is one; `record` is empty (`Record(number)`) otherwise.
     `record_problem` says why a comment of ours could not be read; such a task is held, never guessed at.
+    `digest` binds an approval to title and body where these are not at hand, as in the record of a tick; empty: of what is there.
     `unsaved`: the record says more than GitHub holds, because a tick died before it wrote it or the comment was deleted.
     """
 
@@ -27,6 +28,7 @@ class Task(Struct, frozen=True):
     estimate: timedelta | None = None
     record_problem: str = ""
     unsaved: bool = False
+    digest: str = ""
 
     @property
     def number(self) -> int:

@@ -18,7 +18,7 @@ from bot.model.ref import Ref
 from bot.model.snapshot import Lookup, Snapshot
 from bot.model.status import Status
 from bot.model.task import Task
-from bot.notation.digests import text_digest
+from bot.notation.digests import digest_of
 from bot.plan.edits import with_status
 from bot.plan.engines import choose_engine
 from bot.plan.graph import Graph
@@ -124,7 +124,7 @@ class Board:
 
     def approval_by(self, item: Item, login: str, at: datetime) -> Approval:
         """An order for the text as it stands now."""
-        return Approval(login, at, text_digest(item.task.issue.title, item.task.issue.body))
+        return Approval(login, at, digest_of(item.task))
 
     def decide(
         self,

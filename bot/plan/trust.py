@@ -8,7 +8,7 @@ from bot.model.issue import GHOST, Account, Event, EventKind
 from bot.model.record import Approval, Record
 from bot.model.snapshot import Permission, Snapshot
 from bot.model.task import Task
-from bot.notation.digests import text_digest
+from bot.notation.digests import digest_of
 
 _RANKS = ("none", "read", "triage", "write", "maintain", "admin")
 
@@ -72,7 +72,7 @@ def judge_order(task: Task, record: Record, snapshot: Snapshot) -> Approval | Un
                 f"`{snapshot.config.label('ready')}` was set by {event.actor.login},"
                 f" who does not have {snapshot.config.trust.permission} permission here"
             )
-        approval = Approval(event.actor.login, event.at, text_digest(task.issue.title, task.issue.body))
+        approval = Approval(event.actor.login, event.at, digest_of(task))
     elif kept is not None:
         approval = kept
     else:
@@ -96,7 +96,7 @@ def still_stands(approval: Approval, task: Task, snapshot: Snapshot) -> Approval
             )
     if unknown:
         return Unknown(unknown)
-    return Approval(approval.by, approval.at, text_digest(task.issue.title, task.issue.body))
+    return Approval(approval.by, approval.at, digest_of(task))
 
 
 def _edits_since(approval: Approval, events: tuple[Event, ...]) -> list[Event]:

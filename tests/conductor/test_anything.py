@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from bot.conductor.recording import record_of
 from bot.model.errors import TryLater
 from bot.model.report import Outcome
 from bot.model.status import Status
@@ -37,6 +38,8 @@ class Anything(RuleBasedStateMachine):
             self.story.tick()
         except TryLater:
             return
+        assert self.story.last is not None
+        assert record_of(self.story.last).unfaithful == ()
         if not self.world.faults.stale_reads:
             self.check_starts()
 

@@ -1,0 +1,250 @@
+"""A snapshot without anybody's words that plans the same: what the record of a tick holds.
+
+What rules read of a text is kept in its place: titles and bodies as their digest, a comment as the commands, the kind of answer
+and the declaration that it holds. Every other foreign text becomes a name made from its digest, so that equal texts stay equal.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from bot.model.batch import Batch
+from bot.model.command import NAMES, Command
+from bot.model.config import Config
+from bot.model.decision import Decision, Plan
+from bot.model.issue import Comment, Issue
+from bot.model.record import Answer, Attempt, Record
+from bot.model.report import Question, Report
+from bot.model.run import Run
+from bot.model.snapshot import Snapshot
+from bot.model.task import Task
+from bot.notation.answers import NotAnAnswer, Reply, read_answer
+from bot.notation.commands import read_commands
+from bot.notation.comments import read_fingerprint, with_fingerprint
+from bot.notation.digests import digest_of
+from bot.notation.keys import keys_in
+from bot.notation.needs import looks_like_declaration
+from bot.notation.quoting import quote_line
+
+_NAMED = re.compile(r"text-[0-9a-f]{12}")
+_JOB = re.compile(r"[#\w .,()/-]{1,120}")
+_WARNING = "warning:"
+_WARNING_MOST = 200 - len(_WARNING)  # how much of a warning its notice's fingerprint holds
+
+
+def reduced(snapshot: Snapshot) -> Snapshot:
+    """The same snapshot without foreign text, secrets or command lines."""
+    config = snapshot.config
+    return replace(
+        snapshot,
+        config=_without_commands(config),
+        tasks={number: _task(task, snapshot) for number, task in snapshot.tasks.items()},
+        runs=tuple(_run(run) for run in snapshot.runs),
+        comments={
+            number: tuple(_comment(comment, snapshot) for comment in comments)
+            for number, comments in snapshot.comments.items()
+        },
+        jobs={
+            run: tuple(replace(job, name=job.name if _JOB.fullmatch(job.name) else "") for job in jobs)
+            for run, jobs in snapshot.jobs.items()
+        },
+        reports={number: _report(report) for number, report in snapshot.reports.items()},
+        standstill=quote_line(snapshot.standstill),
+        batches=tuple(_batch(batch, snapshot) for batch in snapshot.batches),
+        verdicts={
+            _question(question): replace(verdict, answer=named(verdict.answer), reason=named(verdict.reason))
+            for question, verdict in snapshot.verdicts.items()
+        },
+    )
+
+
+def named(text: str) -> str:
+    """A name for a text; nothing stays nothing, and what is such a name already stays it."""
+    if not text or _NAMED.fullmatch(text):
+        return text
+    return f"text-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+
+
+def bones(plan: Plan) -> dict[int, Any]:
+    """What a plan decides about each task, without any words: equal for a snapshot and for its reduction."""
+    return {decision.task: _bones(decision) for decision in plan.decisions}
+
+
+def _bones(decision: Decision) -> Any:
+    bare = replace(
+        decision,
+        reason="",
+        record=_without_words(decision.record),
+        notices=tuple(
+            replace(notice, text="", fingerprint=_fingerprint(notice.fingerprint))
+            for notice in decision.notices
+        ),
+    )
+    return msgspec.to_builtins(bare)
+
+
+def _without_words(record: Record) -> Record:
+    blocker = record.blocker
+    return replace(
+        _record(record),
+        attempts=tuple(replace(attempt, reason="", cancelled_for="") for attempt in record.attempts),
+        blocker=replace(blocker, question=Question("")) if blocker else None,
+        answers=tuple(replace(answer, question="", answer="") for answer in record.answers),
+    )
+
+
+def _task(task: Task, snapshot: Snapshot) -> Task:
+    return replace(
+        task,
+        issue=_issue(task.issue, snapshot),
+        record=_record(task.record),
+        comment=_comment(task.comment, snapshot) if task.comment else None,
+        warnings=tuple(named(warning[:_WARNING_MOST]) for warning in task.warnings),
+        category=named(task.category),
+        record_problem=quote_line(task.record_problem),
+        digest=digest_of(task),
+    )
+
+
+def _issue(issue: Issue, snapshot: Snapshot) -> Issue:
+    return replace(
+        issue,
+        title="",
+        body="",
+        labels=tuple(_label(label, snapshot.config) for label in issue.labels),
+        events=tuple(
+            replace(event, label=_label(event.label, snapshot.config)) if event.label else event
+            for event in issue.events
+        ),
+        pulls=tuple(replace(pull, head_ref="", url="") for pull in issue.pulls),
+        comments=tuple(_comment(comment, snapshot) for comment in issue.comments),
+    )
+
+
+def _label(label: str, config: Config) -> str:
+    """Labels of ours, and those that a limit names, are read; the others are people's words."""
+    folded = label.casefold()
+    limited = {name.casefold() for name in config.max_parallel_by_label}
+    return label if folded.startswith(f"{config.prefix}:".casefold()) or folded in limited else named(label)
+
+
+def _record(record: Record) -> Record:
+    blocker = record.blocker
+    return replace(
+        record,
+        attempts=tuple(_attempt(attempt) for attempt in record.attempts),
+        blocker=replace(blocker, question=_question(blocker.question)) if blocker else None,
+        answers=tuple(_answer(answer) for answer in record.answers),
+        notices=tuple(_fingerprint(fingerprint) for fingerprint in record.notices),
+    )
+
+
+def _attempt(attempt: Attempt) -> Attempt:
+    return replace(attempt, reason=named(attempt.reason), cancelled_for=named(attempt.cancelled_for))
+
+
+def _answer(answer: Answer) -> Answer:
+    return replace(answer, question=named(answer.question), answer=named(answer.answer))
+
+
+def _fingerprint(fingerprint: str) -> str:
+    """Ours, but that of a warning, which quotes the line that it is about."""
+    head, text = fingerprint[: len(_WARNING)], fingerprint[len(_WARNING) :]
+    return head + named(text) if head == _WARNING else fingerprint
+
+
+def _question(question: Question) -> Question:
+    options = tuple(named(option) for option in question.options)
+    return Question(named(question.text), options, named(question.tried))
+
+
+def _report(report: Report | None) -> Report | None:
+    if report is None:
+        return None
+    return replace(
+        report,
+        reason=named(report.reason),
+        message=named(report.message),
+        branch=named(report.branch),
+        session=named(report.session),
+        question=_question(report.question) if report.question else None,
+        gates=tuple(replace(gate, name=named(gate.name), tail="") for gate in report.gates),
+    )
+
+
+def _run(run: Run) -> Run:
+    """Anybody who may dispatch a workflow chooses the title; what is read of it is the keys."""
+    return replace(run, title=" ".join(str(key) for key in keys_in(run.title)), url="")
+
+
+def _batch(batch: Batch, snapshot: Snapshot) -> Batch:
+    return replace(batch, issue=_issue(batch.issue, snapshot), problem=quote_line(batch.problem))
+
+
+def _without_commands(config: Config) -> Config:
+    """Limits, times and names stay; command lines and environments, which may hold anything, do not."""
+    engines = {
+        name: replace(engine, args=named(engine.args), env={}) for name, engine in config.engines.items()
+    }
+    gates = tuple(replace(gate, run=named(gate.run)) for gate in config.gates)
+    return replace(config, engines=engines, gates=gates, setup=tuple(named(line) for line in config.setup))
+
+
+def _comment(comment: Comment, snapshot: Snapshot) -> Comment:
+    if comment.author.id in snapshot.accounts:
+        fingerprint = read_fingerprint(comment.body)
+        return replace(comment, body=with_fingerprint("", fingerprint) if fingerprint else "")
+    task = snapshot.tasks.get(comment.issue)
+    blocker = task.record.blocker if task is not None else None
+    options = blocker.question.options if blocker else ()
+    return replace(comment, body=_said(comment.body, options, snapshot.config))
+
+
+def _said(body: str, options: Sequence[str], config: Config) -> str:
+    """A text that reads the same to every rule."""
+    commands = read_commands(body, config.prefix)
+    verdict = read_answer(body, options, config.prefix)
+    orders = [_command(command, config.prefix) for command in commands if command.name != "answer"]
+    declared = looks_like_declaration(body, config.dependencies.keywords)
+    declaration = [f"{config.dependencies.keywords[0]} #1"] if declared else []
+    if any(command.name == "answer" for command in commands):
+        text = named(verdict.text) if isinstance(verdict, Reply) else ""
+        return "\n\n".join([*declaration, *orders, f"/{config.prefix} answer {text}".rstrip()])
+    return "\n\n".join([*_words(verdict, body, declaration), *orders])
+
+
+def _words(verdict: Reply | NotAnAnswer, body: str, declaration: Iterable[str]) -> list[str]:
+    """Where the question mark and the address stand decides, so the declaration goes to the other end."""
+    match verdict:
+        case NotAnAnswer.QUESTION:
+            return [*declaration, "which?"]
+        case NotAnAnswer.ADDRESSED:
+            return ["@somebody", *declaration]
+        case NotAnAnswer.EMPTY:
+            return [*declaration]
+        case NotAnAnswer.UNCLEAR:
+            return [named(body), *declaration]
+    return [named(verdict.text), *declaration]
+
+
+def _command(command: Command, prefix: str) -> str:
+    """The command as it was read; one that cannot be carried out stays one."""
+    if command.name not in NAMES:
+        return f"/{prefix} unknown"
+    words = [f"/{prefix} {command.name}", *(quote_line(word, 60) for word in command.arguments)]
+    words += [f"--{name}" + (f"={quote_line(value, 60)}" if value else "") for name, value in command.options]
+    return " ".join([*words, *(["--unreadable"] if command.problem else [])])
+
+
+def differences(recorded: Mapping[int, Any], now: Mapping[int, Any]) -> dict[int, tuple[Any, Any]]:
+    """The tasks about which two plans decide otherwise, each with both decisions."""
+    numbers = sorted({*recorded, *now})
+    return {
+        number: (recorded.get(number), now.get(number))
+        for number in numbers
+        if recorded.get(number) != now.get(number)
+    }

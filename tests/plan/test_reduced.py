@@ -1,0 +1,153 @@
+"""A snapshot without anybody's words plans the same, survives JSON, and holds no word of theirs."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from bot.model.config import Config, EngineConfig
+from bot.model.record import Answer, Blocker
+from bot.model.report import GateResult, GateStatus, Outcome, Question
+from bot.model.status import Status
+from bot.model.unit import Gate
+from bot.notation.answers import NotAnAnswer, read_answer
+from bot.notation.commands import read_commands
+from bot.notation.needs import looks_like_declaration
+from bot.notation.ticks import read_snapshot, write_decisions, write_snapshot
+from bot.plan import plan
+from bot.plan.reduced import bones, named, reduced
+from tests.builders import (
+    GREEN,
+    a_comment,
+    a_pull,
+    a_record,
+    a_report,
+    a_run,
+    a_running,
+    a_snapshot,
+    a_task,
+    ago,
+    an_artifact,
+    an_attempt,
+)
+from tests.plan.test_properties import QUICK, snapshots
+
+WORD = "Xylophone"
+OPTIONS = ("keep it", "drop it")
+LINES = st.sampled_from(
+    [
+        "A", "B.", "keep it", "drop it", "why?", "@tim look", "depends on #3", "/cf stop", "/cf answer B", "/cf answer maybe",
+        "/cf run --engine x", "/cf approve except 3", "/cf frobnicate", "/cf run nonsense", "> quoted", "~~gone~~", "`/cf stop`",
+        "", "plain words", "- /cf stop", "# A",
+    ]
+)  # fmt: skip
+
+
+@settings(QUICK, max_examples=25)
+@given(snapshots())
+def test_any_snapshot_plans_the_same_without_its_words_and_by_way_of_json(snapshot):
+    small = reduced(snapshot)
+    assert bones(plan(small)) == bones(plan(snapshot))
+    back = read_snapshot(json.loads(json.dumps(write_snapshot(small))))
+    assert back == small
+    assert write_decisions(plan(back).decisions) == write_decisions(plan(small).decisions)
+
+
+@given(st.lists(LINES, max_size=5).map("\n".join), st.booleans())
+def test_any_comment_reads_the_same_to_every_rule(body, choice):
+    options = OPTIONS if choice else ()
+    blocker = Blocker("q", Question("Which?", options), ago(minutes=9))
+    task = a_task(1, Status.BLOCKED, record=a_record(1, Status.BLOCKED, blocker=blocker))
+    small = reduced(a_snapshot(task, comments={1: (a_comment(body),)}))
+    said = small.comments[1][0].body
+    kept_blocker = small.tasks[1].record.blocker
+    assert kept_blocker is not None
+    fewer = kept_blocker.question.options
+
+    before, after = read_answer(body, options), read_answer(said, fewer)
+    if isinstance(before, NotAnAnswer):
+        assert after is before
+    else:
+        assert not isinstance(after, NotAnAnswer)
+        assert (before.text in options) == (after.text in fewer)
+        assert before.text not in options or fewer.index(after.text) == options.index(before.text)
+    names = [(command.name, command.options, bool(command.problem)) for command in read_commands(body)]
+    kept = [(command.name, command.options, bool(command.problem)) for command in read_commands(said)]
+    assert len(kept) == len(names) or "answer" in dict.fromkeys(name for name, _, _ in names)
+    assert {name for name, _, _ in kept} >= {name for name, _, _ in names} - {"frobnicate"}
+    assert looks_like_declaration(said) == looks_like_declaration(body)
+
+
+def full_of_words():
+    """Every place where people, agents or command lines leave their words."""
+    question = Question(f"{WORD}?", (f"{WORD} a", f"{WORD} b"), WORD)
+    record = a_record(
+        1,
+        Status.BLOCKED,
+        blocker=Blocker("question:cf-1-1", question, ago(minutes=9)),
+        attempts=(an_attempt(1, Outcome.FAILED, reason=WORD),),
+        answers=(Answer(WORD, WORD, "wendy", 4, ago(minutes=9)),),
+        notices=(f"warning:line 3: {WORD}",),
+        next_attempt=2,
+    )
+    comments = (a_comment(f"{WORD}\n/cf {WORD}\n/cf answer {WORD}"),)
+    asked = a_task(
+        1,
+        Status.BLOCKED,
+        WORD,
+        record=record,
+        title=WORD,
+        body=f"{WORD}\nneeds: {WORD}",
+        warnings=(f"line 3: {WORD}",),
+        category=WORD,
+        pulls=(a_pull(70, head_ref=f"cf/{WORD}", url=f"https://x/{WORD}"),),
+        comments=comments,
+    )
+    report = a_report(
+        Outcome.BLOCKED,
+        "cf-2-1",
+        reason=WORD,
+        message=WORD,
+        branch=WORD,
+        session=WORD,
+        question=question,
+        gates=(GateResult(WORD, GateStatus.FAILED, tail=WORD),),
+    )
+    return a_snapshot(
+        asked,
+        a_running(2, title=WORD),
+        config=Config(
+            engines={"command": EngineConfig(args=WORD, env={"A": WORD})},
+            setup=(WORD,),
+            gates=(Gate(WORD.lower(), WORD),),
+        ),
+        runs=(replace(a_run(900, "cf-2-1", conclusion="success"), title=f"cf cf-2-1 {WORD}", url=WORD),),
+        artifacts=(an_artifact("cf-2-1"),),
+        reports={50: report},
+        jobs={900: (*GREEN, replace(GREEN[0], name=f"#2 / agent ::{WORD}::"))},
+        comments={1: comments},
+    )
+
+
+def test_no_word_of_theirs_and_no_command_line_is_left():
+    snapshot = full_of_words()
+    assert WORD in json.dumps(write_snapshot(snapshot))
+    small = reduced(snapshot)
+    text = json.dumps([write_snapshot(small), write_decisions(plan(small).decisions)])
+    assert WORD not in text
+    assert bones(plan(small)) == bones(plan(snapshot))
+
+
+@pytest.mark.parametrize("text", ["", "x", "text-0123456789ab", "é\ud800"])
+def test_a_name_stays_and_nothing_stays_nothing(text):
+    assert named(named(text)) == named(text)
+    assert bool(named(text)) == bool(text)
+
+
+def test_the_text_that_an_approval_stands_for_is_kept_as_its_digest():
+    snapshot = a_snapshot(a_task(1, title=WORD, body=WORD))
+    before, after = plan(snapshot).decisions[0], plan(reduced(snapshot)).decisions[0]
+    assert before.record.approval == after.record.approval
+    assert after.record.approval is not None
