@@ -11,6 +11,7 @@ from bot.model.report import NO_FAULT, GateStatus, Outcome, Report
 from bot.model.run import Artifact, Job, Run
 from bot.model.snapshot import JobsOf, Lookup, ReportIn, Snapshot
 from bot.model.unit import Kind
+from bot.notation.digests import named
 from bot.notation.keys import Key, keys_in
 from bot.notation.reports import report_name
 
@@ -194,7 +195,7 @@ def _evidence(record: Record, ending: Ending) -> str:
     if ending.outcome in NO_FAULT or record.attempts[-1].kind is not Kind.CODE:
         return ""
     report = ending.report
-    gates = sorted(f"{gate.name}={gate.status}" for gate in report.gates) if report else []
+    gates = sorted(f"{named(gate.name)}={gate.status}" for gate in report.gates) if report else []
     asked = report.question.text if report and report.question else ""
     head = (report.head if report else "") or record.head
-    return hashlib.sha256("\0".join((head, *gates, " ".join(asked.split()))).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0".join((head, *gates, named(" ".join(asked.split())))).encode()).hexdigest()[:16]

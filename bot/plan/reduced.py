@@ -4,7 +4,6 @@ What rules read of a text is kept in its place: titles and bodies as their diges
 and the declaration that it holds. Every other foreign text becomes a name made from its digest, so that equal texts stay equal.
 """
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -25,13 +24,13 @@ from bot.model.task import Task
 from bot.notation.answers import NotAnAnswer, Reply, read_answer
 from bot.notation.commands import read_commands
 from bot.notation.comments import read_fingerprint, with_fingerprint
-from bot.notation.digests import digest_of
+from bot.notation.digests import digest_of, named
 from bot.notation.keys import keys_in
 from bot.notation.needs import looks_like_declaration
 from bot.notation.quoting import quote_line
 
-_NAMED = re.compile(r"text-[0-9a-f]{12}")
-_JOB = re.compile(r"[#\w .,()/-]{1,120}")
+_LEG = re.compile(r"#[0-9]{1,10}")
+_ROLE = re.compile(r"[a-z]{1,20}")
 _WARNING = "warning:"
 _WARNING_MOST = 200 - len(_WARNING)  # how much of a warning its notice's fingerprint holds
 
@@ -49,7 +48,7 @@ def reduced(snapshot: Snapshot) -> Snapshot:
             for number, comments in snapshot.comments.items()
         },
         jobs={
-            run: tuple(replace(job, name=job.name if _JOB.fullmatch(job.name) else "") for job in jobs)
+            run: tuple(replace(job, name=_job(job.name)) for job in jobs)
             for run, jobs in snapshot.jobs.items()
         },
         reports={number: _report(report) for number, report in snapshot.reports.items()},
@@ -60,13 +59,6 @@ def reduced(snapshot: Snapshot) -> Snapshot:
             for question, verdict in snapshot.verdicts.items()
         },
     )
-
-
-def named(text: str) -> str:
-    """A name for a text; nothing stays nothing, and what is such a name already stays it."""
-    if not text or _NAMED.fullmatch(text):
-        return text
-    return f"text-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 def bones(plan: Plan) -> dict[int, Any]:
@@ -159,7 +151,7 @@ def _fingerprint(fingerprint: str) -> str:
 
 def _question(question: Question) -> Question:
     options = tuple(named(option) for option in question.options)
-    return Question(named(question.text), options, named(question.tried))
+    return Question(named(" ".join(question.text.split())), options, named(question.tried))
 
 
 def _report(report: Report | None) -> Report | None:
@@ -179,6 +171,14 @@ def _report(report: Report | None) -> Report | None:
 def _run(run: Run) -> Run:
     """Anybody who may dispatch a workflow chooses the title; what is read of it is the keys."""
     return replace(run, title=" ".join(str(key) for key in keys_in(run.title)), url="")
+
+
+def _job(name: str) -> str:
+    """The tasks and the role that are read of it: `#1 / verify`."""
+    leg, slash, role = name.partition(" / ")
+    tasks = [word for word in leg.split() if _LEG.fullmatch(word)]
+    first = role.split(" ")[0]
+    return " ".join(tasks) + slash + (first if _ROLE.fullmatch(first) else named(first))
 
 
 def _batch(batch: Batch, snapshot: Snapshot) -> Batch:

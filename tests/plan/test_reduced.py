@@ -14,10 +14,11 @@ from bot.model.status import Status
 from bot.model.unit import Gate
 from bot.notation.answers import NotAnAnswer, read_answer
 from bot.notation.commands import read_commands
+from bot.notation.digests import named
 from bot.notation.needs import looks_like_declaration
 from bot.notation.ticks import read_snapshot, write_decisions, write_snapshot
 from bot.plan import plan
-from bot.plan.reduced import bones, named, reduced
+from bot.plan.reduced import bones, reduced
 from tests.builders import (
     GREEN,
     a_comment,
