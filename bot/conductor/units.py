@@ -33,6 +33,7 @@ def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
         provider=choice.provider,
         base_url=choice.base_url,
         exceptions=start.exceptions,
+        hooks=bool(config.hooks.after_task_success or config.hooks.after_task_failure),
     )
 
 

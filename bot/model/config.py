@@ -89,6 +89,15 @@ class Budget(Struct, frozen=True):
     day: Spending = Spending()
 
 
+class Hooks(Struct, frozen=True):
+    """Commands around each attempt, run by bash in its workspace; `timeout` is for each."""
+
+    before_task: str | None = None
+    after_task_success: str | None = None
+    after_task_failure: str | None = None
+    timeout: timedelta = timedelta(seconds=60)
+
+
 class Trust(Struct, frozen=True):
     permission: str = "write"
     ignore: tuple[str, ...] = ()
@@ -135,6 +144,7 @@ class Config(Struct, frozen=True):
     reconcile_interval: timedelta = timedelta(seconds=60)
     linger: timedelta = timedelta(minutes=6)
     trust: Trust = Trust()
+    hooks: Hooks = Hooks()
     also: tuple[int, ...] = ()
     models: Models = Models()
     dashboard: bool = True

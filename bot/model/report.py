@@ -55,6 +55,15 @@ class GateResult(Struct, frozen=True, omit_defaults=True):
     tail: str = ""
 
 
+class HookResult(Struct, frozen=True, omit_defaults=True):
+    """How one of the repository's hooks went. `tail` is the end of what it said, redacted and bounded; empty when it passed."""
+
+    name: str
+    passed: bool
+    seconds: float = 0.0
+    tail: str = ""
+
+
 class Question(Struct, frozen=True, omit_defaults=True):
     """What the agent asks. `options` are offered answers in the order A, B, C."""
 
@@ -123,6 +132,7 @@ class Report(Struct, frozen=True, omit_defaults=True):
     hold: Hold | None = None
     protected: tuple[str, ...] = ()
     conflict: bool = False
+    hooks: tuple[HookResult, ...] = ()
     source: str = ""
     left_out: tuple[str, ...] = ()
     statistics: dict[str, float] = field(default_factory=dict)

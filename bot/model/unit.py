@@ -38,7 +38,8 @@ class Unit(Struct, frozen=True):
 
     `config_blob` is the git blob id of the configuration that the run reads; `accounts` are the ids whose markers count;
     `model`, `provider` and `base_url` are empty where the engine's own defaults hold; `secret` is the name of the one secret that
-    it gets. `earlier` names where earlier work is: the artifact of an ended attempt as `<run id>/<key>`, or empty.
+    it gets, `hooks` whether any is to follow the agent. `earlier` names where earlier work is: the artifact of an ended attempt as
+    `<run id>/<key>`, or empty.
     """
 
     kind: Kind
@@ -54,6 +55,7 @@ class Unit(Struct, frozen=True):
     earlier: str = ""
     timeout_minutes: int = 60
     exceptions: tuple[str, ...] = ()
+    hooks: bool = False
     model: str = ""
     provider: str = ""
     base_url: str = ""

@@ -16,6 +16,7 @@ from bot.model.config import (
     Dependencies,
     Dispatch,
     EngineConfig,
+    Hooks,
     Models,
     Publish,
     Retry,
@@ -49,7 +50,7 @@ _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
 _NOT_YET = frozenset(
     "start isolation inference supervisor supervisor_rules blockers"
-    " shared_fixes hooks webhook unit testing dependencies.sub_issues dependencies.sync trust.authors".split()
+    " shared_fixes webhook unit testing dependencies.sub_issues dependencies.sync trust.authors".split()
 )
 
 _ENGINE_NAMES = tuple(sorted({*ENGINES, *ALIASES}))
@@ -292,7 +293,7 @@ def _engines(value: Value) -> dict[str, EngineConfig]:
 
 
 @reads({"type": ["string", "null"], "pattern": "\\S"})
-def _model(value: Value) -> str | None:
+def _text_or_nothing(value: Value) -> str | None:
     return None if value.raw is None else value.text()
 
 
@@ -480,7 +481,19 @@ _TOP: Mapping[str, Reader] = {
             },
         ),
     ),
-    "models": _as("models", _section(Models, {"supervisor": _model, "planning": _model})),
+    "models": _as("models", _section(Models, {"supervisor": _text_or_nothing, "planning": _text_or_nothing})),
+    "hooks": _as(
+        "hooks",
+        _section(
+            Hooks,
+            {
+                "before_task": _text_or_nothing,
+                "after_task_success": _text_or_nothing,
+                "after_task_failure": _text_or_nothing,
+                "timeout": _duration(_SECOND, _HOUR),
+            },
+        ),
+    ),
     "identity": _renamed({"also": ("also", _account_ids)}),
     "dashboard": _as("dashboard", FLAG),
 }

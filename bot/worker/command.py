@@ -50,6 +50,11 @@ environment: GITHUB_TOKEN (with actions: write), GITHUB_REPOSITORY and GITHUB_RE
 
 
 def configure_work(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--after",
+        action="store_true",
+        help="run the hook that follows the agent, whatever became of it (the job's last step)",
+    )
     _explain(
         parser,
         "Run the agent on the unit in CF_UNIT and keep its work in CF_OUT. Meant to run inside cf-task.yml.",
@@ -86,8 +91,10 @@ def _explain(parser: argparse.ArgumentParser, description: str, epilog: str) -> 
     parser.description, parser.epilog = description, epilog
 
 
-def run_work(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
+def run_work(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 if the jobs after this one have something to decide, else 1; the report in CF_OUT says why."""
+    if args.after:
+        return _run_after(environ)
     with _cancellable() as cancellation:
         from bot.github.client import connect
         from bot.worker.place import read_place
@@ -105,6 +112,25 @@ def run_work(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
         _output(environ, "commit", report.head)
         _say(f"{report.key}: {report.outcome}" + (f": {report.reason}" if report.reason else ""))
         return 0 if report.outcome in GOOD else 1
+
+
+def _run_after(environ: Mapping[str, str]) -> int:
+    """Always 0: a hook that fails is told in the report, and changes no outcome."""
+    with _cancellable() as cancellation:
+        from bot.github.client import connect
+        from bot.worker.hooks import run_after_hook
+        from bot.worker.place import read_place
+        from bot.worker.process import adopt_orphans
+        from bot.worker.seal import guarding_commands, take_secrets
+
+        adopt_orphans()
+        environ = take_secrets(environ)
+        place = read_place(environ)
+        with guarding_commands(environ):
+            result = run_after_hook(connect(environ), place, cancellation, _show)
+        if result is not None:
+            _say(f"{result.name}: {'passed' if result.passed else 'failed'} ({result.seconds:.1f} s)")
+        return 0
 
 
 def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:

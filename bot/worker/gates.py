@@ -14,6 +14,8 @@ from bot.worker.process import End, Ended, Limits, run
 from bot.worker.redact import Redactor
 
 SETUP_TIMEOUT = timedelta(minutes=10)
+Write = Callable[[str], object]
+"""Shows a text of a program to whoever reads the job's log."""
 _TAIL = 6_000  # characters of a gate's output that a report carries
 
 
@@ -23,7 +25,7 @@ class Shop(Struct, frozen=True):
     folder: Path
     environment: Mapping[str, str]
     redactor: Redactor
-    write: Callable[[str], object]
+    write: Write
     prefix: str = ""
     cancellation: Cancellation | None = None
 

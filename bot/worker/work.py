@@ -31,6 +31,7 @@ from bot.worker.gather import gather, template_of
 from bot.worker.git import Git, GitCancelled, GitFailed, Remote
 from bot.worker.handover import Change, fetch_branch, hand_over, look_again, squash
 from bot.worker.history import Start, choose_start, is_ours
+from bot.worker.hooks import run_hook, told
 from bot.worker.ledger import open_ledger, snapshot
 from bot.worker.ownfiles import OwnFiles
 from bot.worker.place import Place
@@ -138,11 +139,15 @@ class _Job:
             if self._cancellation.reason:
                 return Worked(self.report(Outcome.CANCELLED, self._cancellation.reason))
             return Worked(self.report(Outcome.INFRA, trouble))
+        if trouble := self._before_task(config, claim, gate_shop):
+            if self._cancellation.reason:
+                return Worked(self.report(Outcome.CANCELLED, self._cancellation.reason))
+            return Worked(self.report(Outcome.FAILED, trouble))
         before = snapshot(ledger, start.point)  # what set-up leaves lying about is not the agent's work
         gates = _named_gates(config, place)
         context = gather(self._github, place, config, claim, ledger, start, gates, earlier)
         prompt = write_prompt(context, template_of(ledger, start.base))
-        self._known = {"source": start.source, "left_out": prompt.left_out}
+        self._known |= {"source": start.source, "left_out": prompt.left_out}
         files.prompt.write_text(self.redactor.text(prompt.text), encoding="utf-8")
         own = config.engines.get(place.unit.engine, EngineConfig())
         chosen = engine(place.unit.engine)
@@ -164,6 +169,15 @@ class _Job:
         )
         tried = work_in_rounds(bench, self._brief(files, own, home), files)
         return self._finish(config, ledger, remote, start, before, tried)
+
+    def _before_task(self, config: Config, claim: Claim, shop: Shop) -> str:
+        """Run the hook before the agent; the words of its failure, or nothing."""
+        facts = told(self._place.key, claim.issue.title, "in-progress", self._place.workspace)
+        result = run_hook("before_task", config.hooks.before_task, shop, config.hooks.timeout, facts)
+        if result is None:
+            return ""
+        self._known["hooks"] = (result,)
+        return "" if result.passed else f"the hook before_task failed:\n{result.tail}"
 
     def _start(self, ledger: Git, remote: Remote, claim: Claim) -> tuple[Start, Report | None]:
         place = self._place

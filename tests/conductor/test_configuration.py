@@ -387,6 +387,22 @@ def test_timeout_by_kind(line, minutes):
     assert sent_unit(story)["timeout_minutes"] == minutes
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("hooks: {before_task: make up}", False),
+        ("hooks: {after_task_success: make down}", True),
+        ("hooks: {after_task_failure: make down}", True),
+    ],
+)
+def test_hooks_that_follow_are_a_step_of_their_own(line, told):
+    story = configured(line)
+    story.ready()
+    story.tick()
+
+    assert sent_unit(story)["hooks"] is told
+
+
 def test_an_engines_own_runner():
     story = configured("engines: {command: {args: x, runner: [gpu]}}")
     story.ready()

@@ -134,6 +134,10 @@ KEYS = [
     ("trust.ignore", (), "trust: {{ignore: {}}}", {"[x]": ("x",)}),
     ("trust.apps", (), "trust: {{apps: {}}}", {"[x]": ("x",)}),
     ("dashboard", True, "dashboard: {}", {"false": False, "true": True}),
+    ("hooks.before_task", None, "hooks: {{before_task: {}}}", {"make up": "make up", "null": None}),
+    ("hooks.after_task_success", None, "hooks: {{after_task_success: {}}}", {"a": "a"}),
+    ("hooks.after_task_failure", None, "hooks: {{after_task_failure: {}}}", {"a": "a"}),
+    ("hooks.timeout", 60 * S, "hooks: {{timeout: {}}}", {"1s": S, "1h": H}),
     ("also", (), "identity: {{also: {}}}", {"[1, 9007199254740992]": (1, 2**53)}),
 ]
 BAD = [
@@ -287,6 +291,10 @@ BAD = [
             "{also: [9007199254740993]}",
         ],
     ),
+    (
+        "hooks: {}",
+        ["make", "{before_task: 5}", "{before_task: ''}", "{after: x}", "{timeout: 0}", "{timeout: 61m}"],
+    ),
     ("version: {}", ["0", "2", "'1'", "1.0", "true", "null"]),
 ]
 
@@ -307,7 +315,17 @@ def test_a_key_has_its_default_and_takes_good_values(attribute, default, written
 def test_every_field_of_the_configuration_is_in_that_table():
     known = {key[0].split(".")[0] for key in KEYS}
     assert known == {field.name for field in fields(Config)} - {"blob", "warnings"}
-    for section in ("brakes", "budget", "dispatch", "dependencies", "retry", "publish", "trust", "stall"):
+    for section in (
+        "brakes",
+        "budget",
+        "dispatch",
+        "dependencies",
+        "retry",
+        "publish",
+        "trust",
+        "stall",
+        "hooks",
+    ):
         named = {key[0].split(".")[1] for key in KEYS if key[0].startswith(f"{section}.")}
         assert named == {field.name for field in fields(getattr(Config(), section))}
 
@@ -411,7 +429,7 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(text, near):
 @pytest.mark.parametrize(
     "key",
     "start isolation inference supervisor supervisor_rules"
-    " blockers shared_fixes hooks webhook unit testing".split(),
+    " blockers shared_fixes webhook unit testing".split(),
 )
 def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):
     assert f"line 2: '{key}' has no effect yet in this version; remove it" in refusal(

@@ -93,7 +93,7 @@ def test_verify_and_publish_by_their_commands(bench, monkeypatch, capsys, tmp_pa
     monkeypatch.setattr(bot.worker.process, "adopt_orphans", lambda: True)
     monkeypatch.setattr(bot.worker.seal, "take_secrets", dict)
     agent = setup.environ()
-    assert command.run_work(Namespace(), agent) == 0
+    assert command.run_work(Namespace(after=False), agent) == 0
     told = dict(line.split("=") for line in Path(agent["GITHUB_OUTPUT"]).read_text().splitlines())
     assert told["verify"] == "true"
 

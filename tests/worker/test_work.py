@@ -2,6 +2,7 @@
 
 import subprocess
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -260,11 +261,12 @@ def test_the_engines_variables_and_model_reach_the_agent_and_the_report(bench):
 
 def test_sec_01_a_title_never_reaches_a_shell(bench, tmp_path):
     setup = bench("look")
+    setup.world.wait(timedelta(minutes=1))
     setup.world.edit_issue(
         setup.task, title='$(touch pwned) `touch pwned` "; touch pwned; #', body="${IFS}$(touch pwned)"
     )
 
-    setup.work()
+    assert setup.work().report.outcome is Outcome.UNVERIFIED
     setup.publish("success", "skipped")
 
     assert not list(tmp_path.rglob("pwned"))
