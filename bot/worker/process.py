@@ -59,6 +59,7 @@ class End(StrEnum):
     TIMEOUT = "timeout"
     STALLED = "stalled"
     CANCELLED = "cancelled"
+    STOPPED = "stopped"
 
 
 class Limits(Struct, frozen=True):
@@ -97,12 +98,14 @@ def run(
     limits: Limits = Limits(),
     cancellation: Cancellation | None = None,
     live: Callable[[bytes], None] | None = None,
+    enough: Callable[[], object] | None = None,
     given: bytes | None = None,
     errors_apart: bool = False,
 ) -> Ended:
     """Run a program to its end, and end everything it started. Raises OSError if it cannot be started.
 
     Standard input is `given`, or closed. `live` gets output as it comes, from another thread. After a cancellation nothing starts.
+    `enough` is asked all along whether to stop.
     """
     if cancellation is not None and cancellation.reason:
         return Ended(End.CANCELLED, -int(signal.SIGINT), "")
@@ -122,7 +125,7 @@ def run(
     output = _Drain(process.stdout, limits, live)
     errors = _Drain(process.stderr, limits, None) if errors_apart else None
     try:
-        how = _wait(process, tree, folder, output, limits, cancellation or Cancellation(), started)
+        how = _wait(process, tree, folder, output, limits, cancellation or Cancellation(), started, enough)
         tree.end(_LEFTOVERS if how is End.EXITED else _LADDER)
     except BaseException:
         tree.end(_LADDER)
@@ -159,6 +162,7 @@ def _wait(
     limits: Limits,
     cancellation: Cancellation,
     started: float,
+    enough: Callable[[], object] | None,
 ) -> End:
     stall = _Stall(limits.stall.total_seconds(), tree, folder, output) if limits.stall else None
     wall = limits.wall.total_seconds() if limits.wall is not None else None
@@ -171,6 +175,8 @@ def _wait(
             return End.EXITED
         if cancellation.reason:
             return End.CANCELLED
+        if enough is not None and enough():
+            return End.STOPPED
         if wall is not None and time.monotonic() - started >= wall:
             return End.TIMEOUT
         if stall is not None and stall.reached():

@@ -7,10 +7,13 @@ from datetime import timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.model.config import Spending
+from bot.model.record import Spent
 from bot.model.report import GateResult, Outcome, Question
 from bot.model.unit import Gate
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.quoting import code_block
+from bot.plan.spending import over
 from bot.worker.context import write_feedback
 from bot.worker.engines import Brief, Engine, Verdict
 from bot.worker.engines.facts import Facts, Listener
@@ -30,13 +33,15 @@ _RAW = 2_000
 class Tried(Struct, frozen=True):
     """How the agent's work ended. `outcome` is None when it may be a change that is to be verified.
 
-    `facts` are what its output told, `retry_after` how long its model's provider asks to wait.
+    `failure` is the fingerprint of what the gates said here, `facts` are what its output told, `retry_after` how long its
+    model's provider asks to wait.
     """
 
     outcome: Outcome | None
     reason: str = ""
     question: Question | None = None
     gates: tuple[GateResult, ...] = ()
+    failure: str = ""
     rounds: int = 1
     said: str = ""
     log: str = ""
@@ -57,21 +62,30 @@ class Bench(Struct, frozen=True):
     corrections: int
     timeout: timedelta
     stall: timedelta | None
+    budget: Spending
     settle: Callable[[], Callable[[], None] | None]
 
 
 def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
     """Start the agent, and again with what failed, until its gates pass here or the rounds are used up."""
-    until = time.monotonic() + bench.timeout.total_seconds()
+    began = time.monotonic()
+    until = began + bench.timeout.total_seconds()
     failures: list[str] = []
     log: list[str] = []
     listener = Listener(bench.engine.read, structured=bench.engine.structured)
+
+    def overspent() -> str:
+        facts = listener.facts
+        minutes = (time.monotonic() - began) / 60
+        return over(Spent(minutes=minutes, tokens=facts.tokens, usd=facts.usd), bench.budget)
+
     while True:
         files.prepare_round()
-        ended = _start(bench, brief, listener, timedelta(seconds=max(until - time.monotonic(), 0.1)))
+        wall = timedelta(seconds=max(until - time.monotonic(), 0.1))
+        ended = _start(bench, brief, listener, wall, overspent)
         log.append(bench.shop.redactor.text(ended.output))
         tried = replace(
-            _ended(bench, ended, files, listener.facts),
+            _ended(bench, ended, files, listener.facts, overspent()),
             rounds=len(log),
             log="\n".join(log)[-2_000_000:],
             facts=listener.facts,
@@ -88,12 +102,12 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
             return replace(
                 tried, outcome=Outcome.CANCELLED, reason=bench.shop.cancellation.reason, gates=results
             )
-        tried = replace(tried, gates=results)
-        if all_passed(results):
-            return tried
         failures.append(
             failure_fingerprint((item.result.name, item.output) for item in judged if item.result.tail)
         )
+        tried = replace(tried, gates=results, failure=failures[-1])
+        if all_passed(results):
+            return tried
         if failures[-_SAME:] == [failures[-1]] * _SAME:
             return replace(
                 tried, outcome=Outcome.FAILED, reason=f"the same failure {_SAME} times: {_names(results)}"
@@ -104,13 +118,18 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
                 outcome=Outcome.FAILED,
                 reason=f"still failing after {len(log)} rounds: {_names(results)}",
             )
+        if words := overspent():
+            reason = f"still failing when its budget was used up, {words} ({_names(results)})"
+            return replace(tried, outcome=Outcome.FAILED, reason=reason)
         failed = [(item.result.name, item.output) for item in judged if item.result.tail]
         files.feedback.write_text(write_feedback(failed), encoding="utf-8")
         brief = replace(brief, feedback=files.feedback, session=listener.facts.session)
         listener.facts = listener.facts.fresh()
 
 
-def _start(bench: Bench, brief: Brief, listener: Listener, wall: timedelta) -> Ended:
+def _start(
+    bench: Bench, brief: Brief, listener: Listener, wall: timedelta, enough: Callable[[], object]
+) -> Ended:
     call = bench.engine.call(brief)
     if brief.feedback is None:
         write_settings(brief.home, call.settings)
@@ -122,13 +141,14 @@ def _start(bench: Bench, brief: Brief, listener: Listener, wall: timedelta) -> E
             limits=Limits(wall=wall, stall=bench.stall),
             cancellation=bench.shop.cancellation,
             live=lambda data: listener.feed(data, live.feed),
+            enough=enough,
             given=call.given,
         )
         listener.end(live.feed)
         return ended
 
 
-def _ended(bench: Bench, ended: Ended, files: OwnFiles, facts: Facts) -> Tried:
+def _ended(bench: Bench, ended: Ended, files: OwnFiles, facts: Facts, spent: str) -> Tried:
     redact = bench.shop.redactor.text
     said = (
         redact(read_foreign(files.summary)).strip()[:_SAID]
@@ -139,6 +159,8 @@ def _ended(bench: Bench, ended: Ended, files: OwnFiles, facts: Facts) -> Tried:
     if ended.how is End.CANCELLED:
         assert bench.shop.cancellation is not None
         return Tried(Outcome.CANCELLED, bench.shop.cancellation.reason, said=said)
+    if ended.how is End.STOPPED:
+        return Tried(Outcome.FAILED, f"its budget is used up: {spent} (budget.attempt)", said=said)
     if ended.how is not End.EXITED and facts.capacity:  # it was still asking again when its time was up
         return _judged(busy(facts), bench, said)
     if ended.how is End.TIMEOUT:

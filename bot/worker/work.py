@@ -165,6 +165,7 @@ class _Job:
             corrections=config.corrections,
             timeout=timedelta(minutes=place.unit.timeout_minutes),
             stall=config.stall.timeout or None,
+            budget=config.budget.attempt,
             settle=lambda: _settle(ledger, start, before),
         )
         tried = work_in_rounds(bench, self._brief(files, own, home), files)
@@ -253,6 +254,7 @@ class _Job:
             message=tried.said,
             question=tried.question,
             gates=tried.gates,
+            failure=tried.failure,
             rounds=tried.rounds,
             base=start.base,
             branch=start.branch,
