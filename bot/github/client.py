@@ -13,6 +13,7 @@ from bot.github import lookups, pulls, rest, write
 from bot.github.app import CONDUCTING, app_credential
 from bot.github.credential import Credential
 from bot.github.session import Session
+from bot.github.shapes import shaped
 from bot.github.snapshot import Snapshots
 from bot.github.wire import GithubkitWire
 from bot.model.change import Change, Written
@@ -29,6 +30,7 @@ _PATH = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
 _TOKEN = re.compile(r"[!-~]+")
 
 
+@shaped
 class Client:
     """GitHub, for one repository and one token. A context manager that closes its connections."""
 

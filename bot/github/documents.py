@@ -82,6 +82,11 @@ _FACTS = """
     defaultBranchRef { name }
     config: object(expression: $config) { ... on Blob { oid text isBinary isTruncated } }"""
 
+# A label of ours on a pull request starts nothing; a few are read so that people can be told.
+_LABELLED_PULLS = (
+    "    pulls: pullRequests(first: 10, states: [OPEN], labels: $open_labels) { nodes { ...PullAsIssue } }"
+)
+
 _BY_CREATION = "orderBy: {field: CREATED_AT, direction: ASC}"
 _ONE = "{ ...Task ...Reviewed ...PullAsIssue }"
 
@@ -89,13 +94,16 @@ _ONE = "{ ...Task ...Reviewed ...PullAsIssue }"
 def view(
     lists: Sequence[str], numbers: Sequence[int], labels: int, *, facts: bool, since: bool, edges: bool
 ) -> str:
-    """One page of each of the `lists` (`open`, `own`, `closed`, `done`), the issues numbered, and with `facts` the rest of a view.
+    """One page of each of the `lists` (`open`, `own`, `closed`, `done`), the issues numbered, and with `facts` the rest of
+    a view, pull requests that carry a label of the `open` list included.
 
     Variables: `owner`, `name`; with `facts` the `config` (as `HEAD:path`);
     per list its `labels`, `after` and `size` by prefix (`open_size`); `since` for `done`;
     `label_<i>` for each of the `labels`.
     """
     asked = [_list(name, since=since) for name in lists]
+    if facts:
+        asked.append(_LABELLED_PULLS)
     asked += [f"    n{number}: issueOrPullRequest(number: {int(number)}) {_ONE}" for number in numbers]
     asked += [f"    label_{i}: label(name: $label_{i}) {{ id name }}" for i in range(labels)]
     declared = ["$owner: String!", "$name: String!"]
@@ -112,7 +120,7 @@ def view(
         used += [_WORDS, task(edges=edges)]
     if numbers or "open" in lists:
         used.append(_REVIEWED)
-    if numbers:
+    if numbers or facts:
         used.append(_PULL)
     return (
         f"query View({', '.join(declared)}) {{\n{viewer}  repository(owner: $owner, name: $name) {{"

@@ -167,13 +167,19 @@ class Snapshots:
     def _take(self, reply: Reply, lists: Iterable[_List], issues: dict[int, Issue]) -> None:
         repository = reply.data["repository"]
         for one in lists:
-            found = repository.get(one.name)
-            if one.done or found is None:
+            if one.done:
                 continue
+            found = repository.get(one.name)
+            if found is None:
+                raise TryLater(
+                    f"GitHub's answer lacks the list of {one.name} issues of {self._session.repository}"
+                )
             page = found["pageInfo"]
             one.after, one.done = page["endCursor"], not page["hasNextPage"]
             for node in decode.nodes(repository, one.name):
                 issues[int(node["number"])] = decode.issue(node)
+        for node in decode.nodes(repository, "pulls"):
+            issues.setdefault(int(node["number"]), decode.issue(node))
         for alias, node in repository.items():
             if node and alias[0] == "n" and alias[1:].isdecimal():
                 issues.setdefault(int(node["number"]), decode.issue(node))

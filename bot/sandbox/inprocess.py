@@ -515,7 +515,7 @@ def _tracked(issue: IssueState, prefix: str, changed_since: datetime | None, als
     if issue.number in also:
         return True
     if issue.is_pull:
-        return False
+        return issue.is_open and any(issue.has_label(f"{prefix}:{status}") for status in Status)
     if issue.is_open:
         return any(issue.has_label(f"{prefix}:{name}") for name in _TRACKING)
     if any(issue.has_label(f"{prefix}:{status}") for status in _UNSETTLED):

@@ -93,6 +93,7 @@ class Hub:
     """Answers GraphQL for one repository. `break_at` may return an answer to give instead, before anything is executed."""
 
     issues: list[dict[str, Any]] = field(default_factory=list)
+    pulls: list[dict[str, Any]] = field(default_factory=list)
     labels: list[str] = field(default_factory=lambda: ["cf:ready", "cf:done"])
     config: dict[str, Any] | None = None
     break_at: Callable[[dict[str, Any]], httpx.Response | None] = lambda _body: None
@@ -143,6 +144,7 @@ class Hub:
             "object": lambda _info, **_arguments: self.config,
             "label": self._label,
             "issues": self._issues,
+            "pullRequests": self._pulls,
             "issueOrPullRequest": self._one,
         }
 
@@ -152,6 +154,14 @@ class Hub:
 
     def _one(self, _info: Any, number: int) -> dict[str, Any] | None:
         return next((one for one in self.issues if one["number"] == number), None)
+
+    def _pulls(self, _info: Any, first: int, labels: Sequence[str], states: Sequence[str]) -> dict[str, Any]:
+        carrying = [
+            one
+            for one in self.pulls
+            if one["state"] in states and {label["name"] for label in one["labels"]["nodes"]} & set(labels)
+        ]
+        return {"nodes": carrying[:first]}
 
     def _issues(
         self,

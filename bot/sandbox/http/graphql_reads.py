@@ -179,6 +179,7 @@ def _pulls(
     states: Sequence[str] | None = None,
     headRefName: str | None = None,  # noqa: N803
     baseRefName: str | None = None,  # noqa: N803
+    labels: Sequence[str] | None = None,
     orderBy: Mapping[str, str] | None = None,  # noqa: N803
     **page: Any,
 ) -> Json:
@@ -189,6 +190,7 @@ def _pulls(
         if (states is None or _pull_state(pull, context) in states)
         and headRefName in (None, pull.head_ref)
         and baseRefName in (None, pull.base_ref)
+        and (labels is None or any(pull.issue.has_label(name) for name in labels))
     ]
     if orderBy and orderBy["direction"] == "DESC":
         found.reverse()
