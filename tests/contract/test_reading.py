@@ -380,3 +380,15 @@ def test_a_pull_request_in_short(face):
     assert github.pull_summary(pull).merged
     with pytest.raises(NotFound):
         github.pull_summary(pull + 1)
+
+
+def test_api_08_a_label_of_ours_on_a_pull_request_is_in_the_view_as_one(world, github):
+    world.push_files("topic", {"a.txt": "a"}, "a", by="maintainer")
+    pull = world.open_pull("topic", "A pull request")
+    world.label(pull, "cf:ready")
+    task = world.open_issue("A task", "", labels=("cf:ready",))
+
+    assert {issue.number: issue.is_pull for issue in github.view("cf", None).issues} == {
+        pull: True,
+        task: False,
+    }
