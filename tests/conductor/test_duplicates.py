@@ -108,7 +108,7 @@ def test_api_05_everything_is_read_before_the_first_write():
     """250 tasks that each lose their label as they are started: no page shifts under the reading."""
     story = Story(f"{CONFIG}max_parallel: 250\nlimits: {{total: 250}}\n")
     tasks = [story.ready() for _ in range(250)]
-    order = []
+    order: list[str] = []
     for name in ("view", "comments_since", "runs", "issues"):
         _noting(story.github, name, order)
     for name in ("write", "dispatch"):

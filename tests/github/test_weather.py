@@ -36,7 +36,7 @@ def labelled_pull(number, *labels):
 
 def test_api_01_an_unnamed_limit_pauses_every_write_for_a_minute_and_then_longer(router, github, clock):
     """One comment is there in the end, and nothing at all was sent while the limit lasted."""
-    created = []
+    created: list[str] = []
 
     def answer(request):
         sent = json.loads(request.content)
