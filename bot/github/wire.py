@@ -46,6 +46,7 @@ class _Kit:
     def __init__(self, auth: Any, api_url: str) -> None:
         import httpx
         from githubkit import GitHub as Kit
+        from githubkit.cache import MemCacheStrategy
 
         # Signed download addresses would be in these lines.
         logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -56,6 +57,7 @@ class _Kit:
             timeout=httpx.Timeout(30.0, connect=10.0),
             ssl_verify=_trusted(),
             http_cache=False,
+            cache_strategy=MemCacheStrategy(),
             auto_retry=False,
             event_hooks={"request": [self._guard]},
         )
@@ -149,13 +151,13 @@ class AppWire:
         self, method: str, url: str, *, params: Mapping[str, Any] | None = None, json: Any = None
     ) -> Answer:
         try:
+            from jwt import InvalidKeyError
+        except ImportError:
+            raise CannotGoOn("acting as a GitHub App needs the extra `app`: cf-conductor[app]") from None
+        try:
             return self._kit.send(method, url, (self._key,), params=params, json=json)
-        except RuntimeError as error:
-            raise CannotGoOn(
-                f"acting as a GitHub App needs the extra `app` of cf-conductor ({error})"
-            ) from None
-        except ValueError:
-            # What cryptography says about a key may quote it.
+        except (InvalidKeyError, ValueError):
+            # What is said about a key may quote it.
             raise UsageError("CF_APP_PRIVATE_KEY is not a private key that can be read") from None
 
     def close(self) -> None:

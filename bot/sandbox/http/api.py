@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route as WebRoute
 from starlette.types import Receive, Scope, Send
 
-from bot.sandbox.http import graphql, rest_actions, rest_issues, rest_repository
+from bot.sandbox.http import graphql, rest_actions, rest_apps, rest_issues, rest_repository
 from bot.sandbox.http.exchange import Call, Reply, Route
 from bot.sandbox.http.render import Render
 from bot.sandbox.world import ApiError, Disconnected, Token, UnknownToTheSandbox, World
@@ -49,13 +49,19 @@ class Api:
         kind, _, value = header.partition(" ")
         if kind.lower() not in ("bearer", "token") or not value:
             raise ApiError(401, "Requires authentication", "UNAUTHORIZED")
-        return self.world.accounts.authenticate(value.strip())
+        value = value.strip()
+        return (
+            rest_apps.signed(self.world, value)
+            if value.count(".") == 2
+            else self.world.accounts.authenticate(value)
+        )
 
     def routes(self) -> list[WebRoute]:
         """For Starlette, the more exact ones first."""
         here = "/repos/{owner}/{repo}"
-        found = [self._web(route, route.template) for route in rest_repository.GLOBAL_ROUTES]
-        tables = (rest_issues.ROUTES, rest_actions.ROUTES, rest_repository.ROUTES)
+        everywhere = (*rest_repository.GLOBAL_ROUTES, *rest_apps.GLOBAL_ROUTES)
+        found = [self._web(route, route.template) for route in everywhere]
+        tables = (rest_issues.ROUTES, rest_actions.ROUTES, rest_repository.ROUTES, rest_apps.ROUTES)
         found += [self._web(route, here + route.template) for table in tables for route in table]
         found.append(WebRoute("/graphql", self._graphql, methods=["POST"]))
         return found

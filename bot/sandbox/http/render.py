@@ -22,6 +22,7 @@ from bot.sandbox.world import (
     World,
     WorldRun,
 )
+from bot.sandbox.world.apps import App
 from bot.sandbox.world.limits import Window
 from bot.sandbox.world.state import RemarkState, ReviewState
 from bot.sandbox.world.workflows import Workflow
@@ -128,6 +129,30 @@ class Render:
         counts = dict.fromkeys(("public_repos", "public_gists", "followers", "following"), 0)
         nothing = dict.fromkeys(("name", "company", "email", "hireable", "bio", "location"))
         return {**self.user(account), **nothing, "blog": "", **counts, "created_at": born, "updated_at": born}
+
+    def installation(self, app: App) -> Json:
+        """Where a GitHub App is installed: on this repository alone."""
+        owner = self.world.accounts.get(self.world.repository.split("/", maxsplit=1)[0])
+        born = stamp(datetime(2020, 1, 1, tzinfo=UTC))
+        return {
+            "id": app.id,
+            "account": self.user(owner),
+            "app_id": app.id,
+            "app_slug": app.slug,
+            "target_id": owner.id,
+            "target_type": "User",
+            "repository_selection": "selected",
+            "access_tokens_url": f"{self.api}/app/installations/{app.id}/access_tokens",
+            "repositories_url": f"{self.api}/installation/repositories",
+            "html_url": f"{self.world.web}/settings/installations/{app.id}",
+            "permissions": dict(app.permissions),
+            "events": [],
+            "single_file_name": None,
+            "suspended_by": None,
+            "suspended_at": None,
+            "created_at": born,
+            "updated_at": born,
+        }
 
     def repository(self, *, full: bool = False) -> Json:
         """Minimal, or as its own page of the API shows it."""

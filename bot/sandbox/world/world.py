@@ -11,6 +11,7 @@ from bot.model.ref import Ref
 from bot.model.run import Job
 from bot.sandbox.world.accounts import BOT, Accounts, Token
 from bot.sandbox.world.actions import Actions, Engine, WorldRun
+from bot.sandbox.world.apps import Apps
 from bot.sandbox.world.core import Core
 from bot.sandbox.world.dependencies import Dependencies
 from bot.sandbox.world.engines import ManualEngine
@@ -83,6 +84,7 @@ class World:
         self.web = "https://github.com"
         self.git: Git = git if git is not None else MemoryGit.of(MINIMAL)
         self.accounts = Accounts(private, salt=salt)
+        self.apps = Apps(self.accounts)
         self.core = Core(repository, lambda: self.now, self.accounts, self.git.default_branch, private)
         self.issues = Issues(self.core)
         self.pulls = Pulls(self.core, self.issues, self.git)
