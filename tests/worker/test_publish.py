@@ -3,20 +3,25 @@
 Every outcome is the platform's word.
 """
 
+import base64
 import json
 from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
 
-from bot.model.report import GateResult, GateStatus, Outcome, Report
+from bot.github.credential import Credential
+from bot.model.report import GateResult, GateStatus, Hold, Outcome, Report
 from bot.model.unit import Kind, VerifyLeg
+from bot.notation.reports import write_report
 from bot.sandbox.world.errors import ApiError
 from bot.sandbox.world.faults import Fault
+from bot.worker.artifact import save_report
+from bot.worker.bundle import Unfit
 from bot.worker.git import Git
 from bot.worker.outcome import Judgement, Results, judge_results
 from bot.worker.publish import SETTING
-from tests.worker.bench import GATE, config_text, git
+from tests.worker.bench import GATE, TOKEN, config_text, git
 
 WORK = Report("cf-1-1", 1, Outcome.UNVERIFIED, head="a" * 40)
 
@@ -168,7 +173,7 @@ def test_act_07_a_forbidden_pull_request_is_held_with_the_settings_name(bench, s
 
     report = setup.through()
 
-    assert report.outcome is Outcome.HELD
+    assert (report.outcome, report.hold) == (Outcome.HELD, Hold.SETTING)
     assert SETTING in report.reason
     assert "https://github.com/acme/shop/compare/main...cf/1?expand=1" in report.reason
     assert setup.git.head("cf/1") == report.head
@@ -324,6 +329,23 @@ def test_agt_10_a_commit_that_arrives_during_the_attempt(bench, files, branch):
     assert setup.text(report.head, "state.txt") == "bad"
 
 
+def test_a_fresh_branch_takes_the_place_of_the_earlier_pull_request(bench):
+    setup = bench("edit")
+    first = second_attempt(setup, "bad")
+    setup.work()
+    setup.verify()
+    setup.commit("cf/1", {"person.txt": "x\n"})
+
+    report = setup.publish()
+
+    earlier, pull = setup.world.pull(first.pull), setup.world.pull(report.pull)
+    assert report.branch == "cf/1-2"
+    assert (earlier.issue.is_open, earlier.merged, pull.issue.is_open) == (False, False, True)
+    assert f"Takes the place of #{first.pull}" in pull.issue.body
+    again = setup.publish(GITHUB_RUN_ATTEMPT="2")
+    assert again.pull == report.pull
+
+
 def test_agt_10_c_a_commit_that_arrives_after_verify(bench):
     setup = bench("edit")
     second_attempt(setup, "bad")
@@ -387,6 +409,148 @@ def test_what_is_not_wanted_any_more_is_only_reported(bench, moment):
     assert not setup.world.pulls.by_number
 
 
+@pytest.mark.parametrize(("number", "pushed"), [(1, False), (2, True), (3, True)])
+def test_people_are_asked_again_before_each_step(bench, number, pushed):
+    """Before the push, the pull request and the merge: a stop in between ends it there."""
+    setup = bench(config=config_text("edit") + "merge: auto\n")
+    setup.work()
+    setup.verify()
+    asked, real = [], setup.github.issue
+
+    def issue(task):
+        asked.append(task)
+        if len(asked) == number:
+            setup.world.close(setup.task)
+        return real(task)
+
+    setup.github.issue = issue
+
+    report = setup.publish()
+
+    assert "#1 is closed" in report.reason
+    assert (setup.git.head("cf/1") is not None) is pushed
+    assert bool(setup.world.pulls.by_number) is (number == 3)
+    assert not report.merged
+    assert report.outcome is (Outcome.PASSED if number == 3 else Outcome.CANCELLED)
+
+
+@pytest.mark.parametrize("lost", ["taken back", "an outsider's edit"])
+def test_nothing_is_published_without_the_approval(bench, lost):
+    setup = bench("edit")
+    setup.work()
+    setup.verify()
+    if lost == "taken back":
+        setup.write(replace(setup.record, approval=None))
+    else:
+        setup.world.wait(timedelta(minutes=1))
+        setup.world.accounts.add("helper", "write")
+        setup.world.edit_issue(setup.task, body="Do something else.", by="helper")
+        setup.world.accounts.add("helper", "triage")
+
+    report = setup.publish()
+
+    assert report.outcome is Outcome.CANCELLED
+    assert "approved" in report.reason
+    assert setup.git.head("cf/1") is None
+
+
+def test_an_edit_by_somebody_who_may_order_stops_nothing(bench):
+    setup = bench("edit")
+    setup.work()
+    setup.verify()
+    setup.world.wait(timedelta(minutes=1))
+    setup.world.edit_issue(setup.task, body="Please, soon.")
+
+    assert setup.publish().outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("commit", "outcome", "words"),
+    [
+        ("", Outcome.INFRA, "did not say which commit it made"),
+        ("b" * 40, Outcome.HELD, "not what the agent's job made and the gates saw"),
+    ],
+)
+def test_only_the_commit_that_the_agents_job_named_is_published(bench, commit, outcome, words):
+    """A job's output is fixed once the job has ended; an artifact could be replaced by whoever finds a token for it."""
+    setup = bench("edit")
+    setup.work()
+    setup.verify()
+    setup.commits[setup.key] = commit
+
+    report = setup.publish()
+
+    assert report.outcome is outcome
+    assert words in report.reason
+    assert setup.git.head("cf/1") is None
+
+
+def test_the_gates_see_only_the_commit_that_the_agents_job_named(bench):
+    setup = bench("edit")
+    setup.work()
+    setup.commits[setup.key] = "b" * 40
+
+    with pytest.raises(Unfit, match="the agent's job named bbbb"):
+        setup.verify()
+
+
+def test_what_the_remote_forbids_is_held_with_its_words_and_the_patch(bench):
+    """As GitHub does for a workflow file with the default token, a protected branch, or a secret that it finds."""
+    setup = bench("edit")
+    hook = setup.origin / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho refusing to allow it without workflows permission >&2\nexit 1\n")
+    hook.chmod(0o755)
+
+    report = setup.through()
+
+    assert (report.outcome, report.hold) == (Outcome.HELD, Hold.SETTING)
+    assert "refusing to allow it without workflows permission" in report.reason
+    assert "`git apply work.patch`" in report.reason
+    assert "feature.py" in (setup.published.report_out / "work.patch").read_text()
+
+    earlier = setup.end(report)
+    hook.unlink()
+    setup.claim(2, Kind.PUBLISH, earlier=earlier)
+    assert setup.publish("skipped", "skipped").outcome is Outcome.PASSED
+
+
+def test_a_publish_unit_after_a_publish_unit_still_finds_the_work(bench):
+    setup = bench("workflow")
+    report = setup.through()
+    earlier = setup.end(report)
+    setup.claim(2, Kind.PUBLISH, earlier=earlier)
+    held = setup.publish("skipped", "skipped")
+    assert (held.outcome, held.protected) == (Outcome.HELD, report.protected)
+    setup.end(held)
+    setup.claim(3, Kind.PUBLISH, earlier=earlier, exceptions=held.protected)
+
+    assert setup.publish("skipped", "skipped").outcome is Outcome.PASSED
+
+
+def test_sec_11_whatever_is_posted_or_reported_is_redacted(bench, monkeypatch):
+    """The token of the publish job itself, also as base64 and in pieces, wherever somebody managed to put it."""
+    setup = bench("edit")
+    encoded = base64.b64encode(TOKEN.encode()).decode()
+    setup.world.wait(timedelta(minutes=1))
+    setup.world.edit_issue(setup.task, title=f"Add {TOKEN}")
+    worked = setup.work()
+    spoilt = replace(worked.report, message=f"used {TOKEN[:9]}\n{TOKEN[9:]} and {encoded}", left_out=(TOKEN,))
+    save_report(setup.place.out, spoilt)
+    setup.world.actions.run(setup.run_id).artifacts.clear()
+    setup._keep("cf-work-cf-1-1", setup.place.out)
+    setup.verify()
+
+    report = setup.publish()
+
+    issue = setup.world.pull(report.pull).issue
+    posted = issue.title + issue.body + write_report(report)
+    assert "***" in issue.title
+    assert "***" in issue.body
+    for form in (TOKEN, TOKEN[9:], encoded):
+        assert form not in posted
+
+
 def test_act_12_publishing_again_changes_nothing_twice(bench):
     setup = bench("edit")
     first = setup.through()
@@ -405,6 +569,48 @@ def test_merge_auto_merges_what_is_verified_only(bench):
     assert report.merged
     assert setup.world.pull(report.pull).merged
     assert setup.text("main", "feature.py") == "attempt = 1"
+
+
+@pytest.mark.parametrize("app", [True, False])
+def test_merge_auto_waits_for_a_required_check_where_an_app_may(bench, app):
+    setup = bench(config=config_text("edit") + "merge: auto\n")
+    setup.credential = Credential("t", lambda: "t2") if app else setup.credential
+    setup.world.pulls.missing_check = "ci"
+    setup.world.pulls.auto_merge_allowed = True
+
+    report = setup.through()
+
+    assert report.outcome is Outcome.PASSED
+    assert (report.merged, report.conflict) == (False, False)
+    if not app:
+        assert 'Required status check "ci" is expected' in report.reason
+        assert setup.world.pull(report.pull).merges_later is None
+        return
+    assert report.reason == f"GitHub merges #{report.pull} once nothing required is missing"
+    setup.world.pulls.check_reports()
+    assert setup.world.pull(report.pull).merged
+
+
+def test_merge_auto_says_where_the_base_contradicts_it(bench):
+    setup = bench(config=config_text("edit") + "merge: auto\n")
+    setup.work()
+    setup.verify()
+    setup.commit("main", {"feature.py": "somebody's own\n"})
+
+    report = setup.publish()
+
+    assert report.outcome is Outcome.PASSED
+    assert (report.merged, report.conflict) == (False, True)
+    assert report.reason == f"not merged: #{report.pull} contradicts the default branch as it is now"
+
+
+def test_a_lock_file_is_protected_where_nobody_looks(bench):
+    config = config_text("edit").replace("args: '", "args: 'echo x > uv.lock; ")
+    setup = bench(config=config + "merge: auto\n")
+
+    report = setup.through()
+
+    assert (report.outcome, report.hold, report.protected) == (Outcome.HELD, Hold.PROTECTED, ("uv.lock",))
 
 
 def test_merge_auto_leaves_what_nothing_has_proven(bench):
