@@ -16,13 +16,23 @@ from bot.model.advice import Brief, Proposal
 from bot.model.batch import Batch
 from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.engine import Around
-from bot.model.errors import NotFound, TryLater, UsageError, WorkflowMissing
+from bot.model.errors import CannotGoOn, NotFound, Refused, TryLater, UsageError, WorkflowMissing
 from bot.model.issue import Comment, Issue, NeedState
 from bot.model.record import Record, Spent
 from bot.model.ref import Ref
 from bot.model.report import Report
 from bot.model.run import Artifact, Run
-from bot.model.snapshot import Classify, InferNeeds, JobsOf, Lookup, NeedOf, Permission, ReportIn, Snapshot
+from bot.model.snapshot import (
+    AnnotationsOf,
+    Classify,
+    InferNeeds,
+    JobsOf,
+    Lookup,
+    NeedOf,
+    Permission,
+    ReportIn,
+    Snapshot,
+)
 from bot.model.task import Task
 from bot.model.view import View
 from bot.notation.batches import read_batch
@@ -142,7 +152,7 @@ def look_up(
     wanted = sorted(wants, key=repr)
     refs = [want.ref for want in wanted if isinstance(want, NeedOf)]
     permissions = dict(snapshot.permissions)
-    jobs, reports = dict(snapshot.jobs), dict(snapshot.reports)
+    jobs, annotations, reports = dict(snapshot.jobs), dict(snapshot.annotations), dict(snapshot.reports)
     verdicts, proposals = dict(snapshot.verdicts), dict(snapshot.proposals)
     asked = any(isinstance(want, Classify | InferNeeds) for want in wanted)
     advisor = advise(snapshot.config) if asked else None
@@ -153,6 +163,8 @@ def look_up(
                 permissions[login] = github.permission(login)
             case JobsOf(run):
                 jobs[run] = github.jobs(run)
+            case AnnotationsOf(job):
+                annotations[job] = _annotations(github, job)
             case ReportIn(artifact):
                 reports[artifact] = read_artifact(github, artifact) if artifact not in too_large else None
             case Classify(question) if advisor is not None:
@@ -166,11 +178,20 @@ def look_up(
         snapshot,
         permissions=permissions,
         jobs=jobs,
+        annotations=annotations,
         reports=reports,
         needs=needs,
         verdicts=verdicts,
         proposals=proposals,
     )
+
+
+def _annotations(github: Reader, job: int) -> tuple[str, ...]:
+    """None where they cannot be had: then nobody knows who cancelled it, and it is an interruption."""
+    try:
+        return github.annotations(job)
+    except (NotFound, Refused, CannotGoOn):
+        return ()
 
 
 def _proposal(advisor: Advisor, snapshot: Snapshot, numbers: Sequence[int]) -> Proposal:

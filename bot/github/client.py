@@ -105,6 +105,9 @@ class Client:
     def jobs(self, run_id: int) -> tuple[Job, ...]:
         return rest.jobs(self._session, run_id)
 
+    def annotations(self, job_id: int) -> tuple[str, ...]:
+        return rest.annotations(self._session, job_id)
+
     def artifacts(self, run_id: int) -> tuple[Artifact, ...]:
         return rest.artifacts(self._session, run_id)
 

@@ -110,6 +110,9 @@ class DryRun:
     def jobs(self, run_id: int) -> tuple[Job, ...]:
         return self._github.jobs(run_id)
 
+    def annotations(self, job_id: int) -> tuple[str, ...]:
+        return self._github.annotations(job_id)
+
     def artifacts(self, run_id: int) -> tuple[Artifact, ...]:
         return self._github.artifacts(run_id)
 

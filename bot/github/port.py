@@ -44,6 +44,10 @@ class Reader(Protocol):
         """The jobs of a run's latest attempt."""
         ...
 
+    def annotations(self, job_id: int) -> tuple[str, ...]:
+        """What GitHub and the job's steps noted on a job, such as who cancelled it. Raises NotFound."""
+        ...
+
     def artifacts(self, run_id: int) -> tuple[Artifact, ...]: ...
 
     def artifacts_since(self, since: datetime) -> tuple[Artifact, ...]:

@@ -115,6 +115,12 @@ def jobs(session: Session, run_id: int) -> tuple[Job, ...]:
     return tuple({one["id"]: decode.job(one) for one in _flat(pages)}.values())
 
 
+def annotations(session: Session, job_id: int) -> tuple[str, ...]:
+    """A job is a check run of the same id."""
+    pages = session.pages(session.path("check-runs", job_id, "annotations"), {})
+    return tuple(str(one.get("message") or "") for one in _flat(pages))
+
+
 def artifacts(session: Session, run_id: int) -> tuple[Artifact, ...]:
     pages = session.pages(session.path("actions", "runs", run_id, "artifacts"), {}, "artifacts")
     return tuple({one["id"]: decode.artifact(one, run_id) for one in _flat(pages)}.values())

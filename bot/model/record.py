@@ -104,7 +104,7 @@ class Answer(Struct, frozen=True, omit_defaults=True):
 
 
 class Held(Struct, frozen=True, omit_defaults=True):
-    """Finished work that was not published: why, since when, by which attempt, and how often publishing was tried again.
+    """Finished work that was not published: why, since when, by which attempt, and how often publishing was tried again by itself.
 
     `protected` are the paths that the notice lists: an order to publish lets exactly these through.
     """
@@ -145,12 +145,9 @@ class Record(Struct, frozen=True, omit_defaults=True):
     wish: Wish = Wish()  # what a person's command asked for; it holds until the next order
     timeout_minutes: int = 0  # the same person's limit for each attempt; 0: as configured
     held: Held | None = None
-    exceptions: tuple[
-        str, ...
-    ] = ()  # protected paths that an order lets through when `republish` comes about
+    exceptions: tuple[str, ...] = ()  # protected paths that a person lets through when it is published
     before: Spent = Spent()  # by attempts that are not kept in the record any more
-    fresh: bool = False  # the next attempt starts from the base on a branch of its own
-    refused: int = 0  # the pull request whose closing words are for the next prompt
+    refused: int = 0  # its pull request that was closed: what people said there is for the next prompt
     batch: int = 0  # the batch issue by whose order it became ready; 0 once a person has ordered it anew
 
     @property

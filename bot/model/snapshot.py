@@ -36,6 +36,12 @@ class JobsOf(Struct, frozen=True):
     run: int
 
 
+class AnnotationsOf(Struct, frozen=True):
+    """Wanted: what GitHub noted on this job."""
+
+    job: int
+
+
 class ReportIn(Struct, frozen=True):
     """Wanted: the report that this artifact holds."""
 
@@ -54,7 +60,7 @@ class InferNeeds(Struct, frozen=True):
     tasks: tuple[int, ...]
 
 
-Lookup = Permission | NeedOf | JobsOf | ReportIn | Classify | InferNeeds
+Lookup = Permission | NeedOf | JobsOf | AnnotationsOf | ReportIn | Classify | InferNeeds
 
 
 class Snapshot(Struct, frozen=True):
@@ -78,6 +84,7 @@ class Snapshot(Struct, frozen=True):
     permissions: Mapping[str, str] = field(default_factory=dict)
     needs: Mapping[Ref, NeedState] = field(default_factory=dict)
     jobs: Mapping[int, tuple[Job, ...]] = field(default_factory=dict)
+    annotations: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     reports: Mapping[int, Report | None] = field(
         default_factory=dict
     )  # None: the artifact is not a readable report

@@ -11,9 +11,10 @@ from bot.model.snapshot import Snapshot
 from bot.plan.batches import admit, end_batches, leave_ended_batch
 from bot.plan.board import Board, Item
 from bot.plan.heed import for_all_tasks, heed, obey_stop, with_reactions
+from bot.plan.held import await_review, publish_again
 from bot.plan.hints import hint_misplaced
 from bot.plan.live import follow_attempt
-from bot.plan.parked import await_review, take_answers, wait_for_people
+from bot.plan.parked import take_answers, wait_for_people
 from bot.plan.people import (
     admit_reopened,
     close_what_merged,
@@ -50,6 +51,7 @@ RULES: tuple[Rule, ...] = (
     keep_current,
     take_answers,
     await_review,
+    publish_again,
     leave_ended_batch,
     hold_cyclic,
     wait_for_people,

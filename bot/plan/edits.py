@@ -33,7 +33,16 @@ def ended(record: Record, outcome: Outcome, reason: str, now: datetime) -> Recor
 
 def fresh(record: Record) -> Record:
     """Strikes, interruptions and back-off cleared, and no batch's any more, as a person's order does."""
-    return replace(record, strikes=0, interruptions=0, not_before=None, blocker=None, batch=0)
+    return replace(
+        record,
+        strikes=0,
+        interruptions=0,
+        not_before=None,
+        blocker=None,
+        held=None,
+        exceptions=(),
+        batch=0,
+    )
 
 
 def last_attempt(record: Record) -> Attempt | None:

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from bot.model.config import Config
 from bot.model.decision import Notice
-from bot.model.record import Blocker, Record
-from bot.model.report import INTERRUPTIONS, NO_FAULT, STRIKES, GateStatus, Outcome, Question, Report
+from bot.model.record import Blocker, Held, Record
+from bot.model.report import INTERRUPTIONS, NO_FAULT, STRIKES, GateStatus, Hold, Outcome, Question, Report
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.keys import Key
@@ -42,14 +42,25 @@ def _plain_effect(key: Key, record: Record, ending: Ending, config: Config, now:
     outcome = ending.outcome
     if outcome in STRIKES or (outcome is Outcome.STALLED and config.stall.action != "blocker"):
         return _struck(key, record, ending, config, now)
+    if ending.by:
+        ready = config.label(Status.READY)
+        reason = f"{key} was cancelled by {ending.by}; its work is kept, and `{ready}` goes on from there"
+        return Effect(Status.BACKLOG, record, reason)
     if outcome in INTERRUPTIONS:
         return _interrupted(key, record, ending, config)
     if outcome is Outcome.CAPACITY:
         engine = record.attempts[-1].engine or config.engine
         return Effect(Status.READY, record, f"{key}: {engine} takes no work for now; no attempt is counted")
     record = replace(record, interruptions=0, not_before=None)
+    if outcome is Outcome.PASSED and ending.report and ending.report.conflict and not ending.report.merged:
+        reason = (
+            f"{key} passed, but contradicts the default branch by now; the next attempt brings it up to date"
+        )
+        return Effect(Status.READY, replace(record, blocker=None), reason)
     if outcome is Outcome.PASSED:
         return _passed(key, record, ending)
+    if outcome is Outcome.HELD:
+        return _held(key, record, ending, config, now)
     if outcome is Outcome.BLOCKED:
         return _asked(key, record, ending, now)
     return _needs_a_look(key, record, ending)
@@ -78,6 +89,7 @@ def _keep_work(key: Key, record: Record, ending: Ending) -> Record:
         return replace(record, earlier=f"{attempt.run}/{key}", republish=True)
     if attempt.kind is Kind.PUBLISH and ending.outcome in NO_FAULT:
         return record  # the proven work is still there, and was still not published
+    record = replace(record, held=None, exceptions=()) if ending.outcome is not Outcome.HELD else record
     if report is None or not report.head:
         return replace(record, republish=False)
     return replace(
@@ -185,15 +197,48 @@ def _interrupted(key: Key, record: Record, ending: Ending, config: Config) -> Ef
     )
 
 
+def _held(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:
+    """Finished, kept, and not published: what can help depends on why."""
+    report = ending.report
+    protected = report.protected if report else ()
+    why = (report.hold if report else None) or (Hold.PROTECTED if protected else None)
+    before = record.held
+    again = before is not None and before.why is why and record.attempts[-1].kind is Kind.PUBLISH
+    number = record.attempts[-1].number
+    held = before if again else Held(why, now, number, protected) if why else None
+    record = replace(record, held=held, exceptions=(), republish=False)
+    reason = f"{key} is held: {ending.reason}"
+    if again and why is Hold.SETTING:
+        return Effect(Status.BLOCKED, record, reason)
+    text = f"The work of attempt `{key}` is kept, but was not published."
+    if ending.reason:
+        text += f"\n\n{quote(ending.reason)}"
+    if protected:
+        paths = "\n".join(f"- {quote_line(path)}" for path in protected)
+        text += f"\n\nProtected paths in it:\n\n{paths}"
+    text += f"\n\n{_what_helps(why, config)}"
+    return Effect(Status.BLOCKED, record, reason, (Notice(f"held:{key}", text),))
+
+
+def _what_helps(why: Hold | None, config: Config) -> str:
+    publish, ready = f"`/{config.prefix} publish`", f"`{config.label(Status.READY)}`"
+    if why is Hold.PROTECTED:
+        return f"{publish} publishes it all the same, and lets exactly these paths through; {ready} starts a new attempt instead."
+    if why is Hold.SETTING:
+        return f"Publishing is tried again after 1 hour, 6 hours and 24 hours; {publish} tries it at once. No agent runs for that."
+    if why is None:
+        return f"{publish} tries to publish it again; {ready} starts a new attempt."
+    return f"Only a new attempt can help: set the label {ready}."
+
+
 def _needs_a_look(key: Key, record: Record, ending: Ending) -> Effect:
-    """unverified, no_changes, stalled, held: nothing failed, and a person has to look."""
+    """unverified, no_changes, stalled: nothing failed, and a person has to look."""
     report = ending.report
     number = report.pull if report else 0
     sentences = {
         Outcome.UNVERIFIED: f"No gate is configured, so nothing proves attempt `{key}`. Review draft #{number}.",
         Outcome.NO_CHANGES: f"Attempt `{key}` ended without changing anything.",
         Outcome.STALLED: f"Attempt `{key}` stood still and was ended.",
-        Outcome.HELD: f"The work of attempt `{key}` is kept, but was not published.",
     }
     text = sentences[ending.outcome]
     for words in (ending.reason, report.message if report else ""):
@@ -203,7 +248,6 @@ def _needs_a_look(key: Key, record: Record, ending: Ending) -> Effect:
         Outcome.UNVERIFIED: f"review draft #{number}",
         Outcome.NO_CHANGES: f"{key} changed nothing",
         Outcome.STALLED: f"{key} stood still",
-        Outcome.HELD: f"{key} is held: {ending.reason}",
     }
     return Effect(Status.BLOCKED, record, reasons[ending.outcome], (Notice(f"{ending.outcome}:{key}", text),))
 

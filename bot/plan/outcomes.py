@@ -1,6 +1,7 @@
 """How an attempt ended: facts from the platform, words from the agent (design decision 3)."""
 
 import hashlib
+import re
 from datetime import datetime
 
 from msgspec import Struct
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 from bot.model.record import Attempt, Record
 from bot.model.report import NO_FAULT, GateStatus, Outcome, Report
 from bot.model.run import Artifact, Job, Run
-from bot.model.snapshot import JobsOf, Lookup, ReportIn, Snapshot
+from bot.model.snapshot import AnnotationsOf, JobsOf, Lookup, ReportIn, Snapshot
 from bot.model.unit import Kind
 from bot.notation.digests import named
 from bot.notation.keys import Key, keys_in
@@ -21,13 +22,16 @@ _PLAIN_WORDS = {
     Outcome.STALLED: "the agent stood still",
     Outcome.UNVERIFIED: "no gate has proven it",
 }
+# Bots have brackets in their names: what a token of ours cancels is told by the record, if it is to be told.
+_CANCELLED_BY = re.compile(r"The (?:run|job) was cancell?ed by @([A-Za-z0-9][A-Za-z0-9-]{0,38})\.")
 _NEVER_STARTED = ("startup_failure", "action_required", "stale")
 
 
 class Ending(Struct, frozen=True):
     """How the attempt ended. `republish` says that proven work exists and only publishing is left.
 
-    `minutes` is how long its agent's job took by GitHub's clock, 0 where that is not known.
+    `minutes` is how long its agent's job took by GitHub's clock, 0 where that is not known. `by` is who cancelled it in the
+    Actions tab.
     """
 
     outcome: Outcome
@@ -35,6 +39,7 @@ class Ending(Struct, frozen=True):
     report: Report | None = None
     republish: bool = False
     minutes: float = 0.0
+    by: str = ""
 
 
 class Legs(Struct, frozen=True):
@@ -71,11 +76,30 @@ def ending_of(key: Key, run: Run, snapshot: Snapshot) -> Ending | frozenset[Look
     if unread:
         return unread
     report = _counting_report(key, artifacts, legs, snapshot)
-    if report is not None:
-        return replace(_with_report(report, legs), minutes=_minutes(legs.agent))
-    if run.ended:
-        return replace(_without_report(run, legs), minutes=_minutes(legs.agent))
-    return None
+    if report is None and not run.ended:
+        return None
+    ending = _with_report(report, legs) if report is not None else _without_report(run, legs)
+    ending = replace(ending, minutes=_minutes(legs.agent))
+    ended_by_somebody = ending.outcome in (Outcome.CANCELLED, Outcome.INFRA)
+    return _attributed(ending, legs, snapshot) if ended_by_somebody else ending
+
+
+def _attributed(ending: Ending, legs: Legs, snapshot: Snapshot) -> Ending | frozenset[Lookup]:
+    """With the name of the person who pressed "Cancel workflow": GitHub leaves it as an annotation of the cancelled job."""
+    cancelled = [
+        job for job in (legs.agent, *legs.verify, legs.publish) if job and job.conclusion == "cancelled"
+    ]
+    if not cancelled:
+        return ending
+    job = cancelled[0].id
+    if job not in snapshot.annotations:
+        return frozenset({AnnotationsOf(job)})
+    names = [
+        found[1] for text in snapshot.annotations[job] if (found := _CANCELLED_BY.fullmatch(text.strip()))
+    ]
+    if not names:
+        return ending
+    return replace(ending, outcome=Outcome.CANCELLED, reason=f"cancelled by {names[0]}", by=names[0])
 
 
 def _minutes(job: Job | None) -> float:
@@ -195,6 +219,8 @@ def _evidence(record: Record, ending: Ending) -> str:
     if ending.outcome in NO_FAULT or record.attempts[-1].kind is not Kind.CODE:
         return ""
     report = ending.report
+    if report is not None and report.conflict:
+        return "conflict"  # each such attempt makes a new commit and comes no further
     gates = sorted(f"{named(gate.name)}={gate.status}" for gate in report.gates) if report else []
     asked = report.question.text if report and report.question else ""
     head = (report.head if report else "") or record.head

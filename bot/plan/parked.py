@@ -4,12 +4,12 @@ from msgspec.structs import replace
 
 from bot.model.change import EYES, React
 from bot.model.decision import Decision, Notice, Verb
-from bot.model.issue import Comment, NeedState
+from bot.model.issue import Comment
 from bot.model.record import Answer, Blocker, Record
-from bot.model.snapshot import Lookup, NeedOf
+from bot.model.snapshot import Lookup
 from bot.model.status import Status
 from bot.notation.answers import NotAnAnswer, Reply, read_answer
-from bot.plan.board import Board, Item, own_pull_state
+from bot.plan.board import Board, Item
 from bot.plan.trust import Unknown, may_order
 
 
@@ -69,37 +69,6 @@ def _hint(blocker: Blocker) -> tuple[Notice, ...]:
         + " once it is settled."
     )
     return (Notice(f"hint:{blocker.fingerprint}", text),)
-
-
-def await_review(item: Item, board: Board) -> Decision | None:
-    """A task whose work is done waits for its pull request: refused it goes back, changes requested it goes on."""
-    if item.meant.status is not Status.DONE:
-        return None
-    number = item.record.pull
-    if number == 0:
-        return board.hold(item, "done; waits for its issue to be closed")
-    state = own_pull_state(item, board)
-    if state is None:
-        return board.hold(item, f"#{number} is being looked up", wants={NeedOf(board.own_pull(item))})
-    if state is NeedState.CLOSED_UNMERGED:
-        text = (
-            f"Pull request #{number} was closed without merge, so this went back to the backlog. To try again from the"
-            f" base, set the label `{board.config.label(Status.READY)}`."
-        )
-        record = replace(item.record, pull=0, head="", earlier="")
-        return board.move(
-            item,
-            Status.BACKLOG,
-            record,
-            f"#{number} was closed unmerged",
-            (Notice(f"refused:{number}", text),),
-        )
-    own = [pull for pull in item.task.issue.pulls if pull.number == number]
-    asked = max((pull.changes_requested_at for pull in own if pull.changes_requested_at), default=None)
-    if asked is not None and (item.record.reviewed_at is None or asked > item.record.reviewed_at):
-        record = replace(item.record, reviewed_at=asked)
-        return board.move(item, Status.READY, record, f"a review of #{number} asks for changes")
-    return board.hold(item, f"waits for review of #{number}")
 
 
 def wait_for_people(item: Item, board: Board) -> Decision | None:

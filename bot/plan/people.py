@@ -50,7 +50,14 @@ def admit_reopened(item: Item, board: Board) -> Decision | None:
     allowed = may_order(event.actor, board.snapshot)
     if isinstance(allowed, Unknown):
         return board.hold(item, "who reopened it is being looked up", wants=allowed.wants)
-    record = replace(fresh(item.record), reopened_at=event.at, pull=0, head="", earlier="", republish=False)
+    record = replace(
+        fresh(item.record),
+        reopened_at=event.at,
+        pull=0,
+        head="",
+        earlier="",
+        refused=item.record.pull or item.record.refused,
+    )
     if not allowed:
         return board.move(
             item, Status.BACKLOG, record, f"reopened by {event.actor.login}, who may not order work"

@@ -101,6 +101,11 @@ class InProcess:
             self._may_read("actions")
             return tuple(_job(job) for job in self._world.actions.run(run_id).jobs.values())
 
+    def annotations(self, job_id: int) -> tuple[str, ...]:
+        with self._call("annotations"):
+            self._may_read("checks")
+            return self._world.actions.job(job_id).annotations
+
     def artifacts(self, run_id: int) -> tuple[Artifact, ...]:
         with self._call("artifacts"):
             self._may_read("actions")

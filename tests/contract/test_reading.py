@@ -392,3 +392,18 @@ def test_api_08_a_label_of_ours_on_a_pull_request_is_in_the_view_as_one(world, g
         pull: True,
         task: False,
     }
+
+
+def test_a_job_tells_who_cancelled_its_run(world, github):
+    run = world.dispatch("cf-worker.yml", inputs={"units": "[]", "keys": "cf-1-1"})
+    world.run_started(run)
+    ended = world.put_job(run, JobState("#1 / agent", "completed", "success"))
+    job = world.put_job(run, JobState("#1 / publish", "in_progress"))
+    assert github.annotations(job) == ()
+    world.cancel(run, by="maintainer")
+    world.run_ended(run, "cancelled")
+
+    assert github.annotations(job) == ("The run was canceled by @maintainer.",)
+    assert github.annotations(ended) == ()
+    with pytest.raises(NotFound):
+        github.annotations(1)

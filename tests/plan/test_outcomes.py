@@ -216,12 +216,11 @@ def test_no_back_off_is_none():
 # without a report
 
 
-def without(run="failure", **conclusions):
-    return decide(
-        a_running(),
-        runs=(a_run(conclusion=run),),
-        jobs={900: jobs(**conclusions)} if conclusions else {900: ()},
-    )
+def without(run="failure", *annotations, **conclusions):
+    """The decision about a run without a report; each of its jobs carries these annotations."""
+    legs = jobs(**conclusions)
+    noted = {job.id: annotations for job in legs}
+    return decide(a_running(), runs=(a_run(conclusion=run),), jobs={900: legs}, annotations=noted)
 
 
 @pytest.mark.parametrize(
@@ -254,6 +253,51 @@ def test_an_ended_run_without_a_report_is_judged_by_its_jobs(run, conclusions, o
     lost_publish = conclusions.get("verify") == "success"
     assert decision.record.republish is lost_publish
     assert (decision.record.earlier == "900/cf-1-1") is lost_publish
+
+
+PRESSED = "The run was canceled by @wendy."
+
+
+@pytest.mark.parametrize(
+    "conclusions",
+    [
+        {"agent": "cancelled", "verify": "skipped", "publish": "cancelled"},
+        {"agent": "success", "verify": "cancelled", "publish": "cancelled"},
+        {"agent": "success", "verify": "success", "publish": "cancelled"},
+    ],
+)
+def test_act_13_a_run_that_a_person_cancelled_in_the_actions_tab_goes_to_the_backlog(conclusions):
+    decision = without("cancelled", "Process completed with exit code 1.", PRESSED, **conclusions)
+
+    assert (decision.status, decision.record.strikes, decision.record.interruptions) == (Status.BACKLOG, 0, 0)
+    assert (
+        decision.reason
+        == "cf-1-1 was cancelled by wendy; its work is kept, and `cf:ready` goes on from there"
+    )
+    assert decision.record.attempts[-1].outcome is Outcome.CANCELLED
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The run was canceled by @github-actions[bot].",
+        "The operation was canceled.",
+        "Canceling since a higher priority waiting request for 'x' exists",
+        "agent says: The run was canceled by @wendy.",
+        "The run was canceled by @wendy. Or not",
+        "The run was canceled by @a/b.",
+        "",
+    ],
+)
+def test_act_13_what_names_no_person_is_an_interruption(words):
+    decision = without("cancelled", words, agent="cancelled", publish="cancelled")
+    assert (decision.status, decision.record.interruptions) == (Status.READY, 1)
+
+
+def test_act_13_a_run_that_we_cancelled_is_not_asked_about():
+    running = a_running(live={"cancelled_for": "closed", "cancel_sent_at": NOW})
+    decision = decide(running, runs=(a_run(conclusion="cancelled"),), jobs={900: jobs(agent="cancelled")})
+    assert not decision.wants
 
 
 def test_of_several_verify_jobs_one_failure_decides():
@@ -314,6 +358,7 @@ def with_reports(*made, legs=GREEN, run=None):
         artifacts=artifacts,
         reports=reports,
         jobs={900: legs},
+        annotations={job.id: () for job in legs},
     )
 
 

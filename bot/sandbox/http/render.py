@@ -636,6 +636,21 @@ class Render:
             "head_repository": self.repository(),
         }
 
+    def annotation(self, message: str) -> Json:
+        """As GitHub notes on a job what belongs to no line of a file."""
+        return {
+            "path": ".github",
+            "start_line": 1,
+            "end_line": 1,
+            "start_column": None,
+            "end_column": None,
+            "annotation_level": "failure",
+            "title": "",
+            "message": message,
+            "raw_details": "",
+            "blob_href": f"{self.page}/blob/main/.github",
+        }
+
     def job(self, job: JobState) -> Json:
         run = self.world.actions.runs[job.run_id]
         page = f"{self.page}/actions/runs/{run.id}/job/{job.id}"

@@ -74,16 +74,20 @@ def run_jobs(call: Call) -> Reply:
 
 def get_job(call: Call) -> Reply:
     call.may_read("actions")
-    job = call.world.actions.jobs.get(call.number("job_id"))
-    if job is None:
-        raise not_found()
-    return Reply(call.render.job(job))
+    return Reply(call.render.job(call.world.actions.job(call.number("job_id"))))
 
 
 def job_logs(call: Call) -> Reply:
     get_job(call)
     path = f"/_sandbox/logs/{call.number('job_id')}"
     return Reply(status=302, headers={"location": f"{call.render.api}{path}?sig={call.sign(path)}"})
+
+
+def annotations(call: Call) -> Reply:
+    """A job is a check run of the same id."""
+    call.may_read("checks")
+    job = call.world.actions.job(call.number("check_run_id"))
+    return call.page(job.annotations, call.render.annotation)
 
 
 def cancel(call: Call) -> Reply:
@@ -155,6 +159,7 @@ ROUTES = (
     Route("POST", "/actions/runs/{run_id}/force-cancel", force_cancel, needs="actions=write"),
     Route("GET", "/actions/jobs/{job_id}", get_job),
     Route("GET", "/actions/jobs/{job_id}/logs", job_logs),
+    Route("GET", "/check-runs/{check_run_id}/annotations", annotations, PAGED),
     Route("GET", "/actions/artifacts", all_artifacts, (*PAGED, "name"), stale=True),
     Route("GET", "/actions/artifacts/{artifact_id}", get_artifact),
     Route("GET", "/actions/artifacts/{artifact_id}/{archive_format}", download_artifact),

@@ -48,6 +48,7 @@ class WorldRun:
     started_at: datetime | None = None
     attempt: int = 1
     cancel_requested: bool = False
+    cancelled_by: str = ""
     force_requested: bool = False
     started_by_run: bool = False
     groups: tuple[Group, ...] = ()
@@ -331,12 +332,19 @@ class Actions:
 
     # ------------------------------------------------------------------ ending
 
+    def job(self, job_id: int) -> JobState:
+        """Raises ApiError 404."""
+        if job_id not in self.jobs:
+            raise not_found()
+        return self.jobs[job_id]
+
     def cancel(self, run_id: int, by: Token, *, force: bool = False) -> None:
         """Raises ApiError 409 if the run has ended."""
         self.core.accounts.require(by, "write", "actions", role="write")
         run = self.run(run_id)
         if run.ended:
             raise conflict("Cannot cancel a workflow run that is completed.")
+        run.cancelled_by = run.cancelled_by or by.account.login
         self._ask_to_end(run, force=force)
 
     def delete_run(self, run_id: int, by: Token) -> None:
@@ -369,6 +377,8 @@ class Actions:
                     "cancelled" if conclusion == "cancelled" else "failure",
                 )
                 job.completed_at = self.core.now
+                if run.cancelled_by and conclusion == "cancelled":
+                    job.annotations = (*job.annotations, f"The run was canceled by @{run.cancelled_by}.")
         for waiting in self.groups.leave(run.id):
             self.runs[waiting].status = "queued"
             self.engine.start(self.runs[waiting])

@@ -146,6 +146,7 @@ class JobState:
     run_id: int = 0
     attempt: int = 1
     created_at: datetime | None = None
+    annotations: tuple[str, ...] = ()
     log: str = ""
 
 
