@@ -82,6 +82,7 @@ def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
         decisions = _still_fresh(github, decisions, seen, effects)
     if decisions:
         _cancel(github, decisions, effects)
+        decisions = _ask(github, decisions, seen, effects)
         written = _write(github, decisions, seen, effects)
         _dispatch(github, decisions, written, seen, effects)
     else:
@@ -111,6 +112,7 @@ def _differs(decision: Decision, seen: Observation) -> bool:
         or decision.close
         or decision.notices
         or decision.reactions
+        or decision.revisions
         or _label_changes(decision, task.issue, seen.snapshot.config)
         or (_is_news(decision, task) and _is_kept(decision, task))
     )
@@ -235,6 +237,9 @@ class _Order(Struct, frozen=True):
 def _orders(decision: Decision, task: Task, config: Config) -> list[_Order]:
     issue = task.issue
     orders = [_Order(change) for change in decision.reactions]
+    orders += [
+        _Order(EditComment(changed.comment, notice_comment(changed.notice))) for changed in decision.revisions
+    ]
     orders += [_Order(CreateComment(issue.node_id, notice_comment(notice))) for notice in decision.notices]
     record = _noted(decision)
     if (decision.notices or decision.start or _is_news(decision, task)) and _is_kept(decision, task):
@@ -248,6 +253,38 @@ def _orders(decision: Decision, task: Task, config: Config) -> list[_Order]:
     if decision.close and issue.is_open:
         orders.append(_Order(CloseIssue(issue.node_id)))
     return orders
+
+
+def _ask(
+    github: GitHub, decisions: Sequence[Decision], seen: Observation, effects: Effects
+) -> list[Decision]:
+    """Post questions first of all, so that the record can say which comment holds the newest one.
+
+    A tick that dies in between has posted a notice, and the next one knows it by its fingerprint.
+    """
+    asking = [
+        (place, notice) for place, item in enumerate(decisions) for notice in item.notices if notice.question
+    ]
+    if not asking:
+        return list(decisions)
+    changes = [
+        CreateComment(seen.snapshot.tasks[decisions[place].task].issue.node_id, notice_comment(notice))
+        for place, notice in asking
+    ]
+    answers = github.write(changes)
+    effects.writes += len(changes)
+    asked = list(decisions)
+    for (place, notice), said in zip(asking, answers, strict=True):
+        if said.error:
+            effects.refused.append(f"question: {said.error}")
+            continue
+        record = asked[place].record
+        asked[place] = replace(
+            asked[place],
+            record=replace(record, asked_in=said.node_id, notices=(*record.notices, notice.fingerprint)),
+            notices=tuple(one for one in asked[place].notices if one is not notice),
+        )
+    return asked
 
 
 def _noted(decision: Decision) -> Record:
@@ -437,8 +474,9 @@ def _remember(
     cursor = _cursor(since, seen, effects)
     acted = _seen_to(cursor, plan, seen, effects)
     day, spent = _ledger(plan, seen)
+    verdicts = {**(before.verdicts if before else {}), **plan.remembered}
     state = fitting(
-        State(cursor, records, finished, valid, rejected, _paused_for(seen), day, spent, acted),
+        State(cursor, records, finished, valid, rejected, _paused_for(seen), day, spent, acted, verdicts),
         _running(plan),
     )
     body = _dashboard(plan, seen, state, effects)

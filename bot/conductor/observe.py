@@ -108,6 +108,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         acted=acted,
         around=around,
         spent=_spent(state, comments, now, accounts),
+        remembered=state.verdicts if state else {},
     )
     snapshot, boxes = read_boxes(dashboard, snapshot, partial(look_up, github))
     paused = pause_words(dashboards, snapshot, boxes, state.paused_for if state else "")
@@ -428,6 +429,8 @@ def _with_posted_notices(
         )
         if task is not None and fingerprint is not None and not known:
             record = replace(task.record, notices=(*task.record.notices, fingerprint))
+            if fingerprint.startswith("question:"):
+                record = replace(record, asked_in=comment.node_id)
             tasks[comment.issue] = replace(task, record=record, unsaved=True)
     return tasks
 

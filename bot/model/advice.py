@@ -14,10 +14,14 @@ class Brief(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):
-    """What the model says about a question. `answer` is empty where a person must answer; `reason` says why in plain words."""
+    """What the model says about a question. `answer` is empty where a person must answer; `reason` says why in plain words.
+
+    `vetoed`: somebody took an automatic answer to it back, so from now on it goes to a person.
+    """
 
     answer: str = ""
     reason: str = ""
+    vetoed: bool = False
 
 
 class Proposal(Struct, frozen=True):
@@ -25,3 +29,15 @@ class Proposal(Struct, frozen=True):
 
     needs: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     problem: str = ""
+
+
+class Judged(Struct, frozen=True, omit_defaults=True):
+    """What the supervisor made of a question whose words are not here any more, as in the record of a tick.
+
+    `rule` is empty where it is a person's.
+    """
+
+    fingerprint: str
+    rule: str = ""
+    answer: str = ""
+    reason: str = ""

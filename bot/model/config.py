@@ -104,6 +104,27 @@ class Trust(Struct, frozen=True):
     apps: tuple[str, ...] = ()
 
 
+class SupervisorRule(Struct, frozen=True):
+    """An automatic answer. `match` and `unless` are phrases of `bot/notation/phrases.py`: one of the first must be in the question
+    and none of the second. `bare`: nothing else may be in it.
+    """
+
+    name: str
+    match: tuple[str, ...]
+    answer: str
+    reason: str
+    unless: tuple[str, ...] = ()
+    bare: bool = False
+
+
+class Blockers(Struct, frozen=True):
+    """When an open question is said again, to whom; 0 is never."""
+
+    remind: timedelta = timedelta(hours=24)
+    escalate: timedelta = timedelta(hours=72)
+    escalate_to: tuple[str, ...] = ()
+
+
 class Models(Struct, frozen=True):
     """The models that the conductor itself asks, each as `model` or `provider/model`; None: none is asked."""
 
@@ -148,6 +169,9 @@ class Config(Struct, frozen=True):
     also: tuple[int, ...] = ()
     models: Models = Models()
     dashboard: bool = True
+    supervisor: str = "rules"  # rules, llm or off
+    supervisor_rules: tuple[SupervisorRule, ...] = ()
+    blockers: Blockers = Blockers()
     blob: str = ""
     warnings: tuple[str, ...] = ()  # what is allowed and has no effect, in plain words
 

@@ -1,10 +1,12 @@
 """What a tick decided: per task what should be true from now on, and why."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from bot.model.advice import Verdict
 from bot.model.batch import BatchEnd
 from bot.model.change import React
 from bot.model.engine import Choice
@@ -32,6 +34,13 @@ class Notice(Struct, frozen=True):
     fingerprint: str
     text: str
     question: bool = False  # its comment id becomes the blocker's
+
+
+class Revision(Struct, frozen=True):
+    """A question's comment whose text changed: `comment` is its node id."""
+
+    comment: str
+    notice: Notice
 
 
 class CancelRun(Struct, frozen=True):
@@ -70,6 +79,7 @@ class Decision(Struct, frozen=True):
     close: bool = False
     notices: tuple[Notice, ...] = ()
     reactions: tuple[React, ...] = ()
+    revisions: tuple[Revision, ...] = ()
     wants: frozenset[Lookup] = frozenset()
     due: datetime | None = None
 
@@ -94,7 +104,10 @@ class OpenIssue(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """One decision for every tracked task, by number. `cycles` are paths like (1, 2, 3, 1)."""
+    """One decision for every tracked task, by number. `cycles` are paths like (1, 2, 3, 1).
+
+    `remembered` are verdicts on questions to be kept for later ticks, by question_fingerprint.
+    """
 
     decisions: tuple[Decision, ...]
     cycles: tuple[tuple[int, ...], ...] = ()
@@ -103,6 +116,7 @@ class Plan(Struct, frozen=True):
     opens: tuple[OpenIssue, ...] = ()
     responses: tuple[Response, ...] = ()
     wanted: frozenset[Lookup] = frozenset()  # by what is no task's decision
+    remembered: Mapping[str, Verdict] = field(default_factory=dict)
 
     @property
     def wants(self) -> frozenset[Lookup]:

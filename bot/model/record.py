@@ -86,21 +86,33 @@ class Approval(Struct, frozen=True, omit_defaults=True):
 
 
 class Blocker(Struct, frozen=True, omit_defaults=True):
-    """An open question; `asked_at` bounds which replies count."""
+    """An open question; `asked_at` bounds which replies count.
+
+    `fingerprint` is the same for equal questions. `same_as` is the task where the same question was open first: an answer there
+    counts here.
+    """
 
     fingerprint: str
     question: Question
     asked_at: Moment
+    same_as: int = 0
 
 
 class Answer(Struct, frozen=True, omit_defaults=True):
-    """A question that was answered, kept for the next prompts."""
+    """A question that was answered, kept for the next prompts.
+
+    `question` is empty for words given while none was open. `rule` is set for an automatic answer. `resolved`: an attempt has
+    passed since.
+    """
 
     question: str
     answer: str
     by: str
     comment: int
     at: Moment
+    fingerprint: str = ""
+    rule: str = ""
+    resolved: bool = False
 
 
 class Held(Struct, frozen=True, omit_defaults=True):
@@ -133,7 +145,9 @@ class Record(Struct, frozen=True, omit_defaults=True):
     status_at: Moment | None = None
     approval: Approval | None = None
     blocker: Blocker | None = None
+    asked_in: str = ""  # node id of the comment that holds the newest question
     answers: tuple[Answer, ...] = ()
+    automatic: tuple[str, ...] = ()  # fingerprints of the questions that were answered automatically
     notices: tuple[str, ...] = ()
     acted: tuple[int, ...] = ()
     pull: int = 0

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct, field
 
-from bot.model.advice import Proposal, Verdict
+from bot.model.advice import Judged, Proposal, Verdict
 from bot.model.batch import Batch
 from bot.model.config import Config
 from bot.model.engine import Around
@@ -70,6 +70,8 @@ class Snapshot(Struct, frozen=True):
     of them names it as wanted, and is made again once it is known.
     `others` are issues of ours that are no tasks and may hold commands: the dashboard, batches. `orders_after`: comments older
     than this hold no orders. `acted`: comments whose commands were seen to.
+    `remembered` are verdicts of earlier ticks by question_fingerprint; `judged` is filled only where a question's words were
+    taken out.
     `standstill` says why nothing may start at all (empty: starts are allowed).
     """
 
@@ -97,3 +99,5 @@ class Snapshot(Struct, frozen=True):
     others: Mapping[int, Issue] = field(default_factory=dict)
     orders_after: datetime | None = None
     acted: frozenset[int] = frozenset()
+    remembered: Mapping[str, Verdict] = field(default_factory=dict)
+    judged: Mapping[Question, Judged] = field(default_factory=dict)

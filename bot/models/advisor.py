@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 from msgspec import Struct
 
 from bot.model.advice import Brief, Proposal, Verdict
-from bot.model.config import CONFIG_PATH, Config
+from bot.model.config import CONFIG_PATH, Config, EngineConfig
 from bot.model.report import Question
 from bot.models.client import Budget, Endpoint, ModelClient, ModelError
 
@@ -85,18 +85,22 @@ class ModelAdvisor:
 
 def advisor_for(config: Config, environ: Mapping[str, str], budget: Budget) -> ModelAdvisor:
     """The advisor that configuration and variables name; what is missing is said when it is asked."""
+    own = config.engines.get(config.engine, EngineConfig())
     return ModelAdvisor(
-        endpoint_of("supervisor", config.models.supervisor, environ),
-        endpoint_of("planning", config.models.planning, environ),
+        endpoint_of("supervisor", config.models.supervisor, environ, own),
+        endpoint_of("planning", config.models.planning, environ, own),
         budget,
     )
 
 
-def endpoint_of(use: str, configured: str | None, environ: Mapping[str, str]) -> Endpoint | str:
+def endpoint_of(
+    use: str, configured: str | None, environ: Mapping[str, str], own: EngineConfig
+) -> Endpoint | str:
     """Where the model for this use is asked, or in words what is missing.
 
     A variable (`CF_MODELS_SUPERVISOR`, `CF_MODELS_PLANNING`, `CF_PROVIDER`, `CF_BASE_URL`) outweighs the configuration. A model
-    may be written as `provider/model`; the provider is `anthropic` or `openai`, which stands for every compatible server.
+    may be written as `provider/model`; the provider is `anthropic` or `openai`, which stands for every compatible server. Where
+    it is not written so, provider and address are those of the engine in use (`own`).
     """
     name = environ.get(f"CF_MODELS_{use.upper()}") or configured or ""
     if not name:
@@ -108,8 +112,9 @@ def endpoint_of(use: str, configured: str | None, environ: Mapping[str, str]) ->
     if slash and prefix in _ADDRESSES:
         provider, model = prefix, rest
     else:
-        provider, model = environ.get("CF_PROVIDER") or "", name
+        provider, model = environ.get("CF_PROVIDER") or own.provider or "", name
     provider = provider or ("anthropic" if model.startswith("claude") else "openai")
     if provider not in _ADDRESSES:
         return f"the provider must be {' or '.join(_ADDRESSES)}, found {provider!r}"
-    return Endpoint(provider, environ.get("CF_BASE_URL") or _ADDRESSES[provider], model, key)
+    other = own.base_url if provider == own.provider else None
+    return Endpoint(provider, environ.get("CF_BASE_URL") or other or _ADDRESSES[provider], model, key)

@@ -7,6 +7,7 @@ from enum import Enum
 from msgspec import Struct
 
 from bot.notation.commands import is_order, read_commands
+from bot.notation.phrases import words_of
 from bot.notation.said import said_in
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -37,12 +38,9 @@ def read_answer(body: str, options: Sequence[str], prefix: str = "cf") -> Reply 
     Without options the whole statement is the answer. With options, a first line that is an option's letter (alone, or
     followed by `.`, `)` or `:`) or its text. What follows `/cf answer` is the answer in any case.
     """
-    given = [
-        command.text for command in read_commands(body, prefix) if command.name == "answer" and command.text
-    ]
-    if given:
-        chosen = _choice(given[-1].split("\n", 1)[0], options)
-        return chosen if isinstance(chosen, Reply) else Reply("\n".join(given))
+    ordered = given_by_command(body, options, prefix)
+    if isinstance(ordered, Reply):
+        return ordered
     lines = [line for line in said_in(body) if line.in_code or not is_order(line.plain, prefix)]
     if not lines:
         return NotAnAnswer.EMPTY
@@ -53,6 +51,34 @@ def read_answer(body: str, options: Sequence[str], prefix: str = "cf") -> Reply 
     if not options:
         return Reply("\n".join(line.words for line in lines))
     return _choice(lines[0].plain, options)
+
+
+_AGREES = frozenset(
+    "ok okay fine good great nice thanks thank you yes yep sure right correct agreed lgtm perfect looks sounds that s is works"
+    " 1 cool".split()
+)
+
+
+def only_agrees(text: str) -> bool:
+    """Whether the words say no more than that something is right."""
+    return set(words_of(text)) <= _AGREES
+
+
+def chosen(words: str, options: Sequence[str]) -> str:
+    """What `/cf answer` words mean for these options: the one that their first line names, else the words themselves."""
+    found = _choice(words.split("\n", 1)[0], options)
+    return found.text if isinstance(found, Reply) else words
+
+
+def given_by_command(body: str, options: Sequence[str], prefix: str = "cf") -> Reply | NotAnAnswer:
+    """Read one comment where only `/cf answer` counts."""
+    given = [
+        command.text for command in read_commands(body, prefix) if command.name == "answer" and command.text
+    ]
+    if not given:
+        return NotAnAnswer.UNCLEAR
+    choice = _choice(given[-1].split("\n", 1)[0], options)
+    return choice if isinstance(choice, Reply) else Reply("\n".join(given))
 
 
 def _choice(line: str, options: Sequence[str]) -> Reply | NotAnAnswer:

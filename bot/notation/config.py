@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from bot.model.config import (
     CONFIG_PATH,
+    Blockers,
     Brakes,
     Budget,
     Config,
@@ -22,6 +23,7 @@ from bot.model.config import (
     Retry,
     Spending,
     Stall,
+    SupervisorRule,
     Trust,
 )
 from bot.model.engine import ADDRESS, ALIASES, ENGINES, RENAMED, WORD
@@ -30,6 +32,7 @@ from bot.model.status import Status
 from bot.model.unit import Gate, Kind, verify_legs
 from bot.notation.bystatus import NotALimit, idle_names, read_by_status
 from bot.notation.duration import DurationError, read_duration
+from bot.notation.phrases import read_phrase
 from bot.notation.readers import (
     FLAG,
     TEXT,
@@ -49,8 +52,8 @@ _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
 _NOT_YET = frozenset(
-    "start isolation inference supervisor supervisor_rules blockers"
-    " shared_fixes webhook unit testing dependencies.sub_issues dependencies.sync trust.authors".split()
+    "start isolation inference shared_fixes webhook unit testing"
+    " dependencies.sub_issues dependencies.sync trust.authors".split()
 )
 
 _ENGINE_NAMES = tuple(sorted({*ENGINES, *ALIASES}))
@@ -292,6 +295,56 @@ def _engines(value: Value) -> dict[str, EngineConfig]:
     return found
 
 
+@reads(TEXT.schema)
+def _phrase(value: Value) -> str:
+    text = value.text()
+    try:
+        read_phrase(text)
+    except ValueError as error:
+        value.fail(str(error))
+    return text
+
+
+_ANSWER_MOST = 500
+
+
+@reads({**TEXT.schema, "maxLength": _ANSWER_MOST})
+def _short_answer(value: Value) -> str:
+    text = value.text().strip()
+    return text if len(text) <= _ANSWER_MOST else value.fail(f"must be at most {_ANSWER_MOST} characters")
+
+
+_RULE: Mapping[str, Reader] = {
+    "name": _name,
+    "match": Reader(
+        lambda value: value.each(_phrase) or value.fail("must name at least one phrase"), some_texts.schema
+    ),
+    "answer": _short_answer,
+    "reason": TEXT,
+    "unless": Reader(lambda value: value.each(_phrase), TEXTS.schema),
+}
+
+
+def _read_rule(value: Value) -> SupervisorRule:
+    found = {key: _RULE[key](child) for key, child in _entries(value, _RULE)}
+    for key in ("name", "match", "answer"):
+        if key not in found:
+            value.fail(f"must have the key {key!r}")
+    return SupervisorRule(**{"reason": f"a rule of this repository, in {CONFIG_PATH}", **found})
+
+
+@reads({"type": ["array", "null"], "items": mapped(_RULE, required=("name", "match", "answer"))})
+def _rules(value: Value) -> tuple[SupervisorRule, ...]:
+    return value.each(_read_rule)
+
+
+def _duration_or_off(low: timedelta, high: timedelta) -> Reader:
+    """A duration, for which `off` stands as 0 does."""
+    read = _duration(low, high)
+    taken = {"anyOf": [read.schema, {"enum": ["off", False]}]}
+    return Reader(lambda value: _ZERO if value.raw is False or value.raw == "off" else read(value), taken)
+
+
 @reads({"type": ["string", "null"], "pattern": "\\S"})
 def _text_or_nothing(value: Value) -> str | None:
     return None if value.raw is None else value.text()
@@ -491,6 +544,19 @@ _TOP: Mapping[str, Reader] = {
                 "after_task_success": _text_or_nothing,
                 "after_task_failure": _text_or_nothing,
                 "timeout": _duration(_SECOND, _HOUR),
+            },
+        ),
+    ),
+    "supervisor": _as("supervisor", choice("rules", "llm", "off")),
+    "supervisor_rules": _as("supervisor_rules", _rules),
+    "blockers": _as(
+        "blockers",
+        _section(
+            Blockers,
+            {
+                "remind": _duration_or_off(_ZERO, timedelta(days=60)),
+                "escalate": _duration_or_off(_ZERO, timedelta(days=60)),
+                "escalate_to": TEXTS,
             },
         ),
     ),

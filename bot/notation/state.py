@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from bot.model.advice import Verdict
 from bot.model.issue import Issue
 from bot.model.moment import Moment
 from bot.model.record import Spent
@@ -16,8 +17,8 @@ from bot.notation.marker import read_marker, write_marker
 
 NAME = "state"
 
-
 _MOST = 30_000  # characters; the dashboard shows where everything stands as well, within what GitHub takes
+_MOST_VERDICTS = 8_000  # of them: some dozens, and each can be had again
 
 
 class State(Struct, frozen=True, omit_defaults=True):
@@ -27,7 +28,8 @@ class State(Struct, frozen=True, omit_defaults=True):
     `records` says which comment (node id; empty: among the first of its issue) holds whose record, for tasks that are not
     finished: one that has left the tracked issues is looked at by its number. `finished` says the same for finished ones whose
     record is not among the first comments of their issue, so that a reopened task finds it again.
-    `acted` are comments at the cursor, which are read again, and whose commands were seen to.
+    `acted` are comments at the cursor, which are read again, and whose commands were seen to. `verdicts` are what became of
+    questions here, by question_fingerprint, oldest first.
 
     `spent` is, by key, what the attempts that ended on `day` (UTC) have used up: records of closed issues are not read any more.
     """
@@ -41,6 +43,7 @@ class State(Struct, frozen=True, omit_defaults=True):
     day: str = ""
     spent: Mapping[str, Spent] = field(default_factory=dict)
     acted: tuple[int, ...] = ()
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
 
 
 def fitting(state: State, running: Collection[str] = ()) -> State:
@@ -50,6 +53,10 @@ def fitting(state: State, running: Collection[str] = ()) -> State:
 
     Only tasks that leave the tracked issues are found by it alone, so what is left out costs a task that lost its label.
     """
+    verdicts = dict(state.verdicts)
+    while verdicts and len(dump(verdicts)) > _MOST_VERDICTS:
+        verdicts.pop(next(iter(verdicts)))
+    state = replace(state, verdicts=verdicts)
     finished, records = dict(state.finished), dict(state.records)
     size = len(dump(state))
     for index in (finished, records):

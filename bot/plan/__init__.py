@@ -23,6 +23,7 @@ from bot.plan.people import (
     obey_move,
     withdraw_unlabelled,
 )
+from bot.plan.questions import heed_veto, remembered, settle_questions
 from bot.plan.responses import respond
 from bot.plan.spending import hold_over_budget
 from bot.plan.starts import (
@@ -47,6 +48,7 @@ RULES: tuple[Rule, ...] = (
     close_what_merged,
     withdraw_unlabelled,
     obey_move,
+    heed_veto,
     follow_attempt,
     keep_current,
     take_answers,
@@ -81,6 +83,7 @@ def plan(snapshot: Snapshot) -> Plan:
             free.append(item)
         else:
             decided[item.number] = decision
+    decided = settle_questions(decided, board)
     for decision in start_in_order(free, decided, board):
         decided[decision.task] = decision
     for item in items:
@@ -95,6 +98,7 @@ def plan(snapshot: Snapshot) -> Plan:
         batch_ends=end_batches(decided, board),
         responses=respond(items, decided, board),
         wanted=board.orders.wants.union(*(item.heard.wants for item in items)),
+        remembered=remembered(decided, board),
     )
 
 

@@ -107,39 +107,21 @@ def _passed(key: Key, record: Record, ending: Ending) -> Effect:
     number = report.pull if report else 0
     reason = f"passed as {key}; pull request #{number} waits for review"
     text = f"Attempt `{key}` passed every gate. Pull request #{number} is ready for review; merging it completes this issue."
-    record = replace(record, strikes=0, blocker=None)
+    resolved = tuple(replace(answer, resolved=True) for answer in record.answers)
+    record = replace(record, strikes=0, blocker=None, answers=resolved)
     return Effect(Status.DONE, record, reason, (Notice(f"passed:{key}", text),))
 
 
 def _asked(key: Key, record: Record, ending: Ending, now: datetime) -> Effect:
+    """How the question is put, or whether it is put at all, is decided in `questions.py`, where every new one passes and gets its
+    fingerprint.
+    """
     question = (ending.report.question if ending.report else None) or Question(
         "The agent stopped without saying what it needs."
     )
-    fingerprint = f"question:{key}"
     # GitHub's times are whole seconds: a reply within the second of the question must not look older than it.
-    blocker = Blocker(fingerprint, question, now.replace(microsecond=0))
-    notice = Notice(fingerprint, question_text(question, record), question=True)
-    return Effect(Status.BLOCKED, replace(record, blocker=blocker), f"{key} asks a question", (notice,))
-
-
-def question_text(question: Question, record: Record) -> str:
-    """A question as a comment: whom it is for, what was tried, the options, and how to answer."""
-    asked = f"@{record.approval.by}: t" if record.approval else "T"
-    parts = [f"**Question.** {asked}he agent cannot go on without an answer.", quote(question.text)]
-    if question.tried:
-        parts += ["What it tried:", quote(question.tried)]
-    if question.options:
-        letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-        lines = [
-            f"- **{letter}** {quote_line(option)}"
-            for letter, option in zip(letters, question.options, strict=False)
-        ]
-        parts += ["\n".join(lines), "To answer, reply with a letter on the first line of a comment."]
-    else:
-        parts.append(
-            "To answer, just reply in a comment. Everything that people with write permission reply counts."
-        )
-    return "\n\n".join(parts)
+    blocker = Blocker("", question, now.replace(microsecond=0))
+    return Effect(Status.BLOCKED, replace(record, blocker=blocker), f"{key} asks a question")
 
 
 def _struck(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:

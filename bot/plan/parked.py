@@ -1,74 +1,74 @@
 """Rules for tasks that are nobody's turn but a person's: answers, reviews, and the plain "not yet"."""
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from bot.model.change import EYES, React
 from bot.model.decision import Decision, Notice, Verb
-from bot.model.issue import Comment
 from bot.model.record import Answer, Blocker, Record
-from bot.model.snapshot import Lookup
 from bot.model.status import Status
-from bot.notation.answers import NotAnAnswer, Reply, read_answer
+from bot.notation.answers import NotAnAnswer, Reply, given_by_command, read_answer
+from bot.notation.questions import answered_text, question_key
 from bot.plan.board import Board, Item
-from bot.plan.trust import Unknown, may_order
+from bot.plan.questions import open_elsewhere, reminders, replies_since, revised
 
 
 def take_answers(item: Item, board: Board) -> Decision | None:
-    """Replies of authorised people to an open question, taken together in order, re-queue the task once."""
+    """Replies of authorised people to an open question, taken together in order, re-queue the task once.
+
+    Where the question only points to another task, `/cf answer` alone counts here.
+    """
     blocker = item.record.blocker
     if item.meant.status is not Status.BLOCKED or blocker is None:
         return None
-    replies, wants = _authorised_replies(item, board, blocker)
-    if wants:
-        return board.hold(item, "who replied is being looked up", wants=wants)
-    read = [
-        (comment, read_answer(comment.body, blocker.question.options, board.config.prefix))
-        for comment in replies
-    ]
+    replies = replies_since(item, board, blocker)
+    if replies.wants:
+        return board.hold(item, "who replied is being looked up", wants=replies.wants)
+    if not replies.comments:
+        return open_elsewhere(item, board)
+    read_one = given_by_command if blocker.same_as else read_answer
+    options, prefix = blocker.question.options, board.config.prefix
+    read = [(comment, read_one(comment.body, options, prefix)) for comment in replies.comments]
     answers = [(comment, verdict) for comment, verdict in read if isinstance(verdict, Reply)]
-    seen = replace(item.record, acted=(*item.record.acted, *(comment.id for comment in replies)))
-    eyes = tuple(React(comment.node_id, EYES) for comment in replies)
+    acted = tuple(dict.fromkeys((*item.record.acted, *(comment.id for comment in replies.comments))))
+    seen = replace(item.record, acted=acted)
+    eyes = tuple(React(comment.node_id, EYES) for comment in replies.comments)
     if not answers:
-        if not replies:
-            return None
-        hint = _hint(blocker) if any(verdict is NotAnAnswer.QUESTION for _, verdict in read) else ()
-        return board.decide(
+        hint = _hint(seen, blocker, [verdict for _, verdict in read], prefix)
+        elsewhere = open_elsewhere(replace(item, record=seen), board)
+        return elsewhere or board.decide(
             item, Verb.HOLD, "its question is open", Status.BLOCKED, seen, notices=hint, reactions=eyes
         )
     # With options the last valid one counts; free replies are one answer, in order.
-    taken = answers[-1:] if blocker.question.options else answers
+    taken = answers[-1:] if options else answers
     words = "\n\n".join(verdict.text for _, verdict in taken)
     last = taken[-1][0]
-    answer = Answer(blocker.question.text, words, last.author.login, last.id, last.created_at)
+    answer = Answer(
+        blocker.question.text, words, last.author.login, last.id, last.created_at, blocker.fingerprint
+    )
     record = replace(seen, blocker=None, answers=(*seen.answers, answer), not_before=None)
-    return board.decide(
+    decision = board.decide(
         item, Verb.MOVE, f"answered by {last.author.login}", Status.READY, record, reactions=eyes
     )
+    return replace(decision, revisions=revised(record, answered_text(blocker.question, answer)))
 
 
-def _authorised_replies(
-    item: Item, board: Board, blocker: Blocker
-) -> tuple[list[Comment], frozenset[Lookup]]:
-    replies: list[Comment] = []
-    wants: frozenset[Lookup] = frozenset()
-    for comment in board.snapshot.comments.get(item.number, ()):
-        if comment.created_at < blocker.asked_at or comment.id in item.record.acted:
-            continue
-        allowed = may_order(comment.author, board.snapshot)
-        if isinstance(allowed, Unknown):
-            wants |= allowed.wants
-        elif allowed:
-            replies.append(comment)
-    return replies, wants
-
-
-def _hint(blocker: Blocker) -> tuple[Notice, ...]:
-    text = (
-        "A reply that ends in a question mark is not taken as the answer. "
-        + ("Reply with the letter of an option" if blocker.question.options else "Reply with a statement")
-        + " once it is settled."
-    )
-    return (Notice(f"hint:{blocker.fingerprint}", text),)
+def _hint(
+    record: Record, blocker: Blocker, read: Sequence[Reply | NotAnAnswer], prefix: str
+) -> tuple[Notice, ...]:
+    """Once for each question, why a reply was not taken."""
+    if blocker.same_as:
+        text = f"This question is open on #{blocker.same_as}: please answer there, or with `/{prefix} answer ...` here."
+    elif NotAnAnswer.QUESTION in read:
+        text = (
+            "A reply that ends in a question mark is not taken as the answer. "
+            + ("Reply with the letter of an option" if blocker.question.options else "Reply with a statement")
+            + " once it is settled."
+        )
+    else:
+        return ()
+    return (Notice(question_key(record).replace("question", "hint"), text),)
 
 
 def wait_for_people(item: Item, board: Board) -> Decision | None:
@@ -76,7 +76,7 @@ def wait_for_people(item: Item, board: Board) -> Decision | None:
     status = item.meant.status
     if status is Status.READY:
         return None
-    return board.hold(item, _why_parked(status, item.record, board))
+    return reminders(item, board) or board.hold(item, _why_parked(status, item.record, board))
 
 
 def _why_parked(status: Status | None, record: Record, board: Board) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from bot.model.advice import Judged
 from bot.model.batch import Batch
 from bot.model.command import NAMES, Command
 from bot.model.config import Config
@@ -21,13 +22,14 @@ from bot.model.report import Question, Report
 from bot.model.run import Run
 from bot.model.snapshot import Snapshot
 from bot.model.task import Task
-from bot.notation.answers import NotAnAnswer, Reply, read_answer
+from bot.notation.answers import NotAnAnswer, Reply, only_agrees, read_answer
 from bot.notation.commands import read_commands
 from bot.notation.comments import read_fingerprint, with_fingerprint
 from bot.notation.digests import digest_of, named
 from bot.notation.keys import keys_in
 from bot.notation.needs import looks_like_declaration
 from bot.notation.quoting import quote_line
+from bot.plan.supervisor import Automatic, fingerprint_of, judge
 
 _LEG = re.compile(r"#[0-9]{1,10}")
 _ROLE = re.compile(r"[a-z]{1,20}")
@@ -58,7 +60,24 @@ def reduced(snapshot: Snapshot) -> Snapshot:
             _question(question): replace(verdict, answer=named(verdict.answer), reason=named(verdict.reason))
             for question, verdict in snapshot.verdicts.items()
         },
+        remembered={
+            fingerprint: replace(verdict, answer=named(verdict.answer), reason=named(verdict.reason))
+            for fingerprint, verdict in snapshot.remembered.items()
+        },
+        judged={
+            _question(report.question): _judged(report.question, snapshot)
+            for report in snapshot.reports.values()
+            if report is not None and report.question is not None
+        },
     )
+
+
+def _judged(question: Question, snapshot: Snapshot) -> Judged:
+    """What the supervisor makes of it, since that is read from its words."""
+    fingerprint, verdict = fingerprint_of(question, snapshot), judge(question, snapshot)
+    if isinstance(verdict, Automatic):
+        return Judged(fingerprint, verdict.rule, named(verdict.answer), named(verdict.reason))
+    return Judged(fingerprint)
 
 
 def bones(plan: Plan) -> dict[int, Any]:
@@ -74,6 +93,9 @@ def _bones(decision: Decision) -> Any:
         notices=tuple(
             replace(notice, text="", fingerprint=_fingerprint(notice.fingerprint))
             for notice in decision.notices
+        ),
+        revisions=tuple(
+            replace(revision, notice=replace(revision.notice, text="")) for revision in decision.revisions
         ),
     )
     return msgspec.to_builtins(bare)
@@ -214,10 +236,12 @@ def _said(body: str, options: Sequence[str], config: Config) -> str:
     if any(command.name == "answer" for command in commands):
         text = named(verdict.text) if isinstance(verdict, Reply) else ""
         return "\n\n".join([*declaration, *orders, f"/{config.prefix} answer {text}".rstrip()])
-    return "\n\n".join([*_words(verdict, body, declaration), *orders])
+    return "\n\n".join([*_words(verdict, body, declaration, options), *orders])
 
 
-def _words(verdict: Reply | NotAnAnswer, body: str, declaration: Iterable[str]) -> list[str]:
+def _words(
+    verdict: Reply | NotAnAnswer, body: str, declaration: Iterable[str], options: Sequence[str]
+) -> list[str]:
     """Where the question mark and the address stand decides, so the declaration goes to the other end."""
     match verdict:
         case NotAnAnswer.QUESTION:
@@ -228,6 +252,8 @@ def _words(verdict: Reply | NotAnAnswer, body: str, declaration: Iterable[str]) 
             return [*declaration]
         case NotAnAnswer.UNCLEAR:
             return [named(body), *declaration]
+    if not options and only_agrees(verdict.text):
+        return ["ok", *declaration]
     return [named(verdict.text), *declaration]
 
 

@@ -6,6 +6,7 @@ import zipfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from bot.conductor.advice import Advise, no_advice
 from bot.conductor.observe import observe
 from bot.conductor.tick import Tick, decide, tick
 from bot.model.config import CONFIG_PATH
@@ -48,6 +49,7 @@ class Story:
         self.engine.world = self.world.actions
         self.github = self.world.github()
         self.last: Tick | None = None
+        self.advise: Advise = no_advice
 
     def ready(self, body: str = "", *labels: str, title: str = "Do it") -> int:
         """An issue that a maintainer labelled ready."""
@@ -55,7 +57,7 @@ class Story:
 
     def tick(self) -> Tick:
         self.world.wait(timedelta(seconds=2))
-        self.last = tick(self.github, lambda: self.world.now)
+        self.last = tick(self.github, lambda: self.world.now, self.advise)
         self.world.wait(timedelta(seconds=2))
         return self.last
 
@@ -96,11 +98,11 @@ class Story:
         live = [(task.number, task.record.live) for task in tasks if task.record.live is not None]
         return any(f"cf-{number}-{attempt.number}" not in self.starts() for number, attempt in live)
 
-    def finish_live(self, task: int, outcome: Outcome) -> None:
+    def finish_live(self, task: int, outcome: Outcome, **report: object) -> None:
         """The attempt that owns the task ends."""
         live = self.record(task).live
         assert live is not None, f"#{task} is not running"
-        self.finish(f"cf-{task}-{live.number}", outcome)
+        self.finish(f"cf-{task}-{live.number}", outcome, **report)  # type: ignore[arg-type]
 
     def agent_starts(self) -> set[str]:
         """The keys for which a runner would start an agent: every further run of a key is refused in its first step."""

@@ -10,7 +10,7 @@ from bot.conductor.observe import observe
 from bot.conductor.tick import decide, tick
 from bot.model.change import CreateComment, Written
 from bot.model.errors import TryLater
-from bot.model.report import Outcome
+from bot.model.report import Outcome, Question
 from bot.notation.comments import read_fingerprint
 from bot.notation.records import is_record
 from bot.sandbox.world.faults import Disconnected, Fault, Faults
@@ -37,6 +37,46 @@ def answered(story):
     story.world.comment(task, "sqlite")
     story.settle()
     story.finish_live(task, Outcome.PASSED)
+    story.settle()
+
+
+VENV = Question("Should I create a virtual environment?")
+
+
+def answered_automatically(story):
+    task = story.ready()
+    story.settle()
+    story.finish_live(task, Outcome.BLOCKED, question=VENV)
+    story.settle()
+    story.finish_live(task, Outcome.PASSED)
+    story.settle()
+
+
+def taken_back(story):
+    task = story.ready()
+    story.settle()
+    story.finish_live(task, Outcome.BLOCKED, question=VENV)
+    story.settle()
+    begin_live(story, task)
+    story.world.wait(timedelta(minutes=5))
+    story.world.comment(task, "No, use the container's Python.")
+    story.settle()
+    story.finish_live(task, Outcome.PASSED)
+    story.settle()
+
+
+def asked_on_two(story):
+    tasks = [story.ready(), story.ready()]
+    story.settle()
+    for task in tasks:
+        story.finish_live(task, Outcome.BLOCKED, question=Question("What is it called?"))
+        story.settle()
+    story.world.wait(timedelta(minutes=5))
+    story.world.comment(tasks[0], "Bob")
+    story.settle()
+    for task in tasks:
+        assert story.record(task).answers[-1].answer == "Bob"
+        story.finish_live(task, Outcome.PASSED)
     story.settle()
 
 
@@ -115,6 +155,9 @@ STORIES = (
     edited_by_a_stranger,
     reopened,
     merged_without_closing,
+    answered_automatically,
+    taken_back,
+    asked_on_two,
 )
 story_of = pytest.mark.parametrize("tell", STORIES, ids=lambda tell: tell.__name__)
 

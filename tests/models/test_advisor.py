@@ -6,7 +6,7 @@ import pytest
 import respx
 
 from bot.model.advice import Brief, Proposal, Verdict
-from bot.model.config import Config, Models
+from bot.model.config import Config, EngineConfig, Models
 from bot.model.report import Question
 from bot.models.advisor import advisor_for, endpoint_of
 from bot.models.client import Budget, Endpoint
@@ -87,7 +87,7 @@ def test_an_unreadable_proposal_is_none(answer):
     ],
 )
 def test_what_is_missing_is_said(environ, configured, words):
-    assert words in str(endpoint_of("supervisor", configured, environ))
+    assert words in str(endpoint_of("supervisor", configured, environ, EngineConfig()))
 
 
 @pytest.mark.parametrize(
@@ -102,5 +102,13 @@ def test_what_is_missing_is_said(environ, configured, words):
     ],
 )
 def test_a_variable_outweighs_the_configuration(environ, configured, provider, model, address):
-    endpoint = endpoint_of("supervisor", configured, KEYED | environ)
+    endpoint = endpoint_of("supervisor", configured, KEYED | environ, EngineConfig())
     assert endpoint == Endpoint(provider, address, model, KEYED["CF_ADVISOR_KEY"])
+
+
+def test_provider_and_address_of_the_engine_in_use_hold_for_a_plain_name():
+    own = EngineConfig(provider="openai", base_url="https://m.example/v1")
+    assert endpoint_of("planning", "qwen", KEYED, own) == Endpoint(
+        "openai", "https://m.example/v1", "qwen", KEYED["CF_ADVISOR_KEY"]
+    )
+    assert "api.anthropic.com" in str(endpoint_of("planning", "anthropic/x", KEYED, own))

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import fields
 
-from bot.model.config import CONFIG_PATH, Config, EngineConfig, Spending
+from bot.model.config import CONFIG_PATH, Config, EngineConfig, Spending, SupervisorRule
 from bot.model.engine import ALIASES, ENGINES
 from bot.model.errors import UsageError
 from bot.model.status import Status
@@ -59,6 +59,35 @@ KEYS = [
         {},
         "timeout: {}",
         {"{code: 2h, gate: 10m}": {Kind.CODE: 2 * H, Kind.GATE: 10 * M}, "{gate: 1s}": {Kind.GATE: S}},
+    ),
+    ("supervisor", "rules", "supervisor: {}", {"llm": "llm", "off": "off", "false": "off", "'off'": "off"}),
+    (
+        "supervisor_rules",
+        (),
+        "supervisor_rules: {}",
+        {
+            "[{name: n, match: which node version, answer: 22, reason: r}]".replace("22", "'22'"): (
+                SupervisorRule("n", ("which node version",), "22", "r"),
+            ),
+            "[{name: n, match: [a|bc, delet* ... x], answer: y, unless: z}]": (
+                SupervisorRule(
+                    "n",
+                    ("a|bc", "delet* ... x"),
+                    "y",
+                    "a rule of this repository, in .github/cf.yml",
+                    ("z",),
+                ),
+            ),
+            "[]": (),
+        },
+    ),
+    ("blockers.remind", 24 * H, "blockers: {{remind: {}}}", {"0": 0 * H, "off": 0 * H, "90m": 90 * M}),
+    ("blockers.escalate", 72 * H, "blockers: {{escalate: {}}}", {"off": 0 * H, "60d": 1440 * H}),
+    (
+        "blockers.escalate_to",
+        (),
+        "blockers: {{escalate_to: {}}}",
+        {"[ada, acme/leads]": ("ada", "acme/leads")},
     ),
     ("models.supervisor", None, "models: {{supervisor: {}}}", {"claude-x": "claude-x", "null": None}),
     ("models.planning", None, "models: {{planning: {}}}", {"openai/gpt-x": "openai/gpt-x"}),
@@ -278,6 +307,23 @@ BAD = [
             "{apps: {a: b}}",
         ],
     ),
+    ("supervisor: {}", ["on", "true", "null", "model", "[rules]"]),
+    (
+        "supervisor_rules: {}",
+        [
+            "x",
+            "[x]",
+            "[{name: n}]",
+            "[{name: n, match: a}]",
+            "[{name: n, match: [], answer: y}]",
+            "[{name: n, match: 'a+', answer: y}]",
+            "[{name: n, match: '(a|b)*', answer: y}]",
+            "[{name: n, match: 'ab*', answer: y}]",
+            "[{name: n, match: 'a ...', answer: y}]",
+            f"[{{name: n, match: a, answer: {'y' * 501}}}]",
+        ],
+    ),
+    ("blockers: {}", ["x", "{remind: 61d}", "{remind: on}", "{escalate: 5}", "{escalate_to: {a: b}}"]),
     ("models: {}", ["x", "{supervisor: 5}", "{planning: ''}", "{planning: [a]}"]),
     (
         "identity: {}",
@@ -428,8 +474,7 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(text, near):
 
 @pytest.mark.parametrize(
     "key",
-    "start isolation inference supervisor supervisor_rules"
-    " blockers shared_fixes webhook unit testing".split(),
+    "start isolation inference shared_fixes webhook unit testing".split(),
 )
 def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):
     assert f"line 2: '{key}' has no effect yet in this version; remove it" in refusal(

@@ -20,6 +20,9 @@ JUDGE = jsonschema_rs.validator_for(SCHEMA)
 ONLY_THE_READER = (
     "must be a duration like",
     "stands twice",
+    "must be words of letters",
+    "must hold words",
+    "letters before *",
     "found 1.0",
     "found 2.0",
     "found 4.0",

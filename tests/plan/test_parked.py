@@ -66,7 +66,9 @@ def test_ans_02_an_unclear_reply_does_not_resume_and_a_question_earns_one_hint()
 
 def test_an_answer_is_kept_with_its_author_and_the_question_is_closed():
     decision = asked(a_comment("it is called Bob", 7), question=FREE)
-    assert decision.record.answers == (Answer(FREE.text, "it is called Bob", "wendy", 7, ago(minutes=2)),)
+    assert decision.record.answers == (
+        Answer(FREE.text, "it is called Bob", "wendy", 7, ago(minutes=2), "question:cf-1-1"),
+    )
     assert (decision.record.blocker, decision.reactions, decision.reason) == (
         None,
         (React("IC_7", "EYES"),),
