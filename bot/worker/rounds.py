@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bot.model.config import Spending
 from bot.model.record import Spent
-from bot.model.report import GateResult, Outcome, Question
+from bot.model.report import Category, GateResult, Outcome, Question
 from bot.model.unit import Gate
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.quoting import code_block
@@ -45,6 +45,8 @@ class Tried(Struct, frozen=True):
     rounds: int = 1
     said: str = ""
     log: str = ""
+    agent_seconds: float = 0.0
+    gate_seconds: float = 0.0
     facts: Facts = Facts()
     retry_after: timedelta | None = None
 
@@ -72,6 +74,7 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
     until = began + bench.timeout.total_seconds()
     failures: list[str] = []
     log: list[str] = []
+    agent_seconds = gate_seconds = 0.0
     listener = Listener(bench.engine.read, structured=bench.engine.structured)
 
     def overspent() -> str:
@@ -83,10 +86,13 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
         files.prepare_round()
         wall = timedelta(seconds=max(until - time.monotonic(), 0.1))
         ended = _start(bench, brief, listener, wall, overspent)
+        agent_seconds += ended.seconds
         log.append(bench.shop.redactor.text(ended.output))
         tried = replace(
             _ended(bench, ended, files, listener.facts, overspent()),
             rounds=len(log),
+            agent_seconds=agent_seconds,
+            gate_seconds=gate_seconds,
             log="\n".join(log)[-2_000_000:],
             facts=listener.facts,
         )
@@ -105,7 +111,12 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
         failures.append(
             failure_fingerprint((item.result.name, item.output) for item in judged if item.result.tail)
         )
-        tried = replace(tried, gates=results, failure=failures[-1])
+        gate_seconds += sum(result.seconds for result in results)
+        for result in results:
+            listener.note(Category.GATE, f"{result.name}: {result.status}")
+        tried = replace(
+            tried, gates=results, failure=failures[-1], gate_seconds=gate_seconds, facts=listener.facts
+        )
         if all_passed(results):
             return tried
         if failures[-_SAME:] == [failures[-1]] * _SAME:

@@ -79,7 +79,9 @@ def work(
             worked = Worked(job.report(Outcome.CANCELLED, cancellation.reason))
         else:
             worked = Worked(job.report(Outcome.INFRA, job.redactor.text(str(error))))
-    report = replace(worked.report, minutes=round((time.monotonic() - began) / 60, 2))
+    seconds = time.monotonic() - began
+    statistics = {**worked.report.statistics, "worker_seconds": round(seconds - sum(job.spent.values()), 1)}
+    report = replace(worked.report, minutes=round(seconds / 60, 2), statistics=statistics)
     save_report(place.out, report)
     return replace(worked, report=report)
 
@@ -99,6 +101,7 @@ class _Job:
         self._cancellation = cancellation
         self._write = write
         self.redactor = Redactor(place.secrets)
+        self.spent: dict[str, float] = {}  # seconds of what is not our own doing
         self._known: dict[str, object] = {}  # what every report from here on says
 
     def report(self, outcome: Outcome, reason: str, **more: object) -> Report:
@@ -135,14 +138,9 @@ class _Job:
         files = OwnFiles(place.workspace)
         files.prepare()
         gate_shop = self._shop({**gate_environment(place.environ), "HOME": str(home)})
-        if trouble := run_setup(config.setup, gate_shop):
-            if self._cancellation.reason:
-                return Worked(self.report(Outcome.CANCELLED, self._cancellation.reason))
-            return Worked(self.report(Outcome.INFRA, trouble))
-        if trouble := self._before_task(config, claim, gate_shop):
-            if self._cancellation.reason:
-                return Worked(self.report(Outcome.CANCELLED, self._cancellation.reason))
-            return Worked(self.report(Outcome.FAILED, trouble))
+        tools = _empty(place.temp / "cf-engine")
+        if (trouble := self._set_up(config, claim, gate_shop, tools)) is not None:
+            return trouble
         before = snapshot(ledger, start.point)  # what set-up leaves lying about is not the agent's work
         gates = _named_gates(config, place)
         context = gather(self._github, place, config, claim, ledger, start, gates, earlier)
@@ -150,15 +148,9 @@ class _Job:
         self._known |= {"source": start.source, "left_out": prompt.left_out}
         files.prompt.write_text(self.redactor.text(prompt.text), encoding="utf-8")
         own = config.engines.get(place.unit.engine, EngineConfig())
-        chosen = engine(place.unit.engine)
-        tools = _empty(place.temp / "cf-engine")
-        if trouble := install(chosen, own, tools, gate_shop):
-            if self._cancellation.reason:
-                return Worked(self.report(Outcome.CANCELLED, self._cancellation.reason))
-            return Worked(self.report(Outcome.INFRA, trouble))
         environment = agent_environment(place.environ, home)
         bench = Bench(
-            engine=chosen,
+            engine=engine(place.unit.engine),
             shop=self._shop({**environment, "PATH": with_tools(environment["PATH"], tools)}),
             gate_shop=gate_shop,
             gates=[gate for gate in gates if set(gate.os) & set(place.unit.runner)],
@@ -169,7 +161,23 @@ class _Job:
             settle=lambda: _settle(ledger, start, before),
         )
         tried = work_in_rounds(bench, self._brief(files, own, home), files)
+        self.spent |= {"agent_seconds": tried.agent_seconds, "gate_seconds": tried.gate_seconds}
         return self._finish(config, ledger, remote, start, before, tried)
+
+    def _set_up(self, config: Config, claim: Claim, shop: Shop, tools: Path) -> Worked | None:
+        """The repository's set-up, the engine's program, and the hook before the agent; how it ended, if it ends here."""
+        began = time.monotonic()
+        own = config.engines.get(self._place.unit.engine, EngineConfig())
+        trouble = run_setup(config.setup, shop) or install(engine(self._place.unit.engine), own, tools, shop)
+        outcome = Outcome.INFRA
+        if not trouble:
+            trouble, outcome = self._before_task(config, claim, shop), Outcome.FAILED
+        self.spent["setup_seconds"] = time.monotonic() - began
+        if not trouble:
+            return None
+        if self._cancellation.reason:
+            return Worked(self.report(Outcome.CANCELLED, self._cancellation.reason))
+        return Worked(self.report(outcome, trouble))
 
     def _before_task(self, config: Config, claim: Claim, shop: Shop) -> str:
         """Run the hook before the agent; the words of its failure, or nothing."""
@@ -258,6 +266,7 @@ class _Job:
             rounds=tried.rounds,
             base=start.base,
             branch=start.branch,
+            statistics={name: round(seconds, 1) for name, seconds in self.spent.items()},
             **self._told(config, tried),
         )
         save_report(place.out, words)
@@ -317,6 +326,7 @@ class _Job:
             base=change.start.base,
             branch=change.start.branch,
             files_changed=len(change.files),
+            statistics={**words.statistics, "secrets": len(findings.secret)},
         )
         notes = "; ".join(change.start.notes)
         if tried.outcome is not None:

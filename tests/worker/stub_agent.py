@@ -177,6 +177,28 @@ def flood() -> None:
     out.flush()
 
 
+def babble() -> None:
+    """Much output, and one very long line of it."""
+    for _ in range(20_000):
+        print("the same line again and again, which nobody wants to read")
+    sys.stdout.write("x" * 6_000_000)
+    sys.stdout.flush()
+
+
+def lie() -> None:
+    """Nothing done, and all the signs of success that an agent can give."""
+    for name, text in (("report.json", '{"outcome": "passed"}'), ("work.bundle", "a bundle")):
+        Path(".cf", name).write_text(text, encoding="utf-8")
+    Path(os.environ["CF_SUMMARY_FILE"]).write_text("All tests pass.", encoding="utf-8")
+    Path("README.md").write_text("All tests pass.\n", encoding="utf-8")
+
+
+def outside() -> None:
+    """Files everywhere but in the work."""
+    for place in (Path(".."), Path.home(), Path(".cf"), Path(".git")):
+        (place / "planted.txt").write_text("planted", encoding="utf-8")
+
+
 def command() -> None:
     print("::error::not mine\n::set-output name=verify::true\n##[error]nor this", flush=True)
 

@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from bot.model.record import Answer
-from bot.model.report import GateStatus, Outcome, Question
+from bot.model.report import GateStatus, Outcome
 from bot.worker.artifact import find_bundle
 from bot.worker.cancellation import Cancellation
-from tests.worker.bench import GATE, KEY, TOKEN, config_text, git
+from tests.worker.bench import KEY, TOKEN, config_text, git
 
 
 def test_a_change_becomes_one_commit_of_ours(bench):
@@ -29,19 +29,6 @@ def test_a_change_becomes_one_commit_of_ours(bench):
     assert setup.files(report.head) == {"feature.py"}
 
 
-def test_agt_07_success_without_a_change_is_no_changes(bench):
-    setup = bench("command")
-
-    worked = setup.work()
-    report = setup.publish("success", "skipped")
-
-    assert (worked.report.outcome, worked.verify) == (Outcome.NO_CHANGES, False)
-    assert report.outcome is Outcome.NO_CHANGES
-    assert "not mine" in report.message
-    assert not setup.world.pulls.by_number
-    assert setup.git.head("cf/1") is None
-
-
 def test_the_agents_output_is_shown_without_commands_for_the_runner(bench):
     setup = bench("command")
 
@@ -52,52 +39,6 @@ def test_the_agents_output_is_shown_without_commands_for_the_runner(bench):
     assert lines == [f"::stop-commands::{token}", *lines[1:-1], f"::{token}::"]
     assert "[#1] ::error::not mine" in lines
     assert not (setup.place.workspace.parent / "output").exists()
-
-
-@pytest.mark.parametrize(
-    ("mode", "outcome", "words"),
-    [
-        ("die", Outcome.CRASHED, "SIGKILL"),
-        ("segv", Outcome.CRASHED, "SIGSEGV (exit status 139)"),
-        ("fail", Outcome.FAILED, "exit status 3"),
-    ],
-)
-def test_agt_16_a_dead_child_is_a_failed_attempt(bench, mode, outcome, words):
-    setup = bench("edit", mode)
-
-    worked = setup.work()
-
-    assert worked.report.outcome is outcome
-    assert words in worked.report.reason
-    assert not worked.verify
-    assert setup.publish("failure", "skipped").outcome is outcome
-
-
-def test_agt_01_time_out_is_the_outcome(bench):
-    setup = bench("edit", "stubborn")
-    setup.unit = replace(setup.unit, timeout_minutes=0)
-
-    worked = setup.work()
-
-    assert worked.report.outcome is Outcome.TIMEOUT
-    assert setup.publish("failure", "skipped").outcome is Outcome.TIMEOUT
-
-
-def test_a_stall_is_an_outcome_of_its_own(bench):
-    setup = bench(config=config_text("hang", more=f"stall: {{timeout: 1s}}\n{GATE}"))
-    assert setup.work().report.outcome is Outcome.STALLED
-
-
-def test_a_question_blocks(bench):
-    setup = bench("ask")
-
-    worked = setup.work()
-    report = setup.publish("success", "skipped")
-
-    assert worked.report.outcome is Outcome.BLOCKED
-    assert not worked.verify
-    assert report.outcome is Outcome.BLOCKED
-    assert report.question == Question("Which database?", ("SQLite", "PostgreSQL"), "both.")
 
 
 def test_a_question_keeps_the_work_and_the_next_attempt_continues_it(bench):

@@ -92,6 +92,10 @@ class Listener:
             show(data)
         self._take(self._decoder.decode(data), show)
 
+    def note(self, category: Category, text: str) -> None:
+        """A step of ours in the timeline."""
+        self.facts = self._stamped(self.facts, self.facts.step(category, text))
+
     def end(self, show: Callable[[bytes], object]) -> None:
         """The program has ended: what stands there is its last line."""
         self._take(self._decoder.decode(b"", final=True) + "\n", show)
