@@ -65,7 +65,7 @@ format: .venv/.ready ## let ruff rewrite what it can
 	$(BIN)/ruff format .
 
 bench: .venv/.ready ## how fast the hot paths are
-	@for bench in planning makespan cold_start tick; do $(BIN)/python -m "benches.$$bench"; done
+	@for bench in planning makespan cold_start tick worker; do $(BIN)/python -m "benches.$$bench"; done
 
 oracles: .venv/.ready ## rewrite GitHub's descriptions in tests/data/github from the npm packages
 	@$(BIN)/python -m scripts.slim_openapi

@@ -13,7 +13,7 @@ IDLE = "the agent did nothing any more: no output, no processor time, no file ch
 # id, what the agent does, configuration besides, outcome and reason of the agent's job, outcome of the task
 AGENTS = [
     ("works", "edit", "", Outcome.UNVERIFIED, "", Outcome.PASSED),
-    ("agt_01_ignores_signals", "edit stubborn", "", Outcome.TIMEOUT, "the agent was still at work after 0 seconds", Outcome.TIMEOUT),
+    ("agt_01_is_stubborn", "edit stubborn", "", Outcome.TIMEOUT, "the agent was still at work after 0 seconds", Outcome.TIMEOUT),
     ("agt_03_forks", "edit fork", "", Outcome.UNVERIFIED, "", Outcome.PASSED),
     ("agt_04_leaves_a_pipe_open", "edit hold", "", Outcome.UNVERIFIED, "", Outcome.PASSED),
     ("agt_06_floods", "edit babble", "", Outcome.UNVERIFIED, "", Outcome.PASSED),
@@ -33,7 +33,7 @@ RED = (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.FAILED, Outcome.STALLED)
 
 
 @pytest.mark.parametrize(
-    ("modes", "more", "first", "why", "last", "told"),
+    ("modes", "more", "first", "why", "last"),
     [row[1:] for row in AGENTS],
     ids=[row[0] for row in AGENTS],
 )
