@@ -102,6 +102,7 @@ class Trust(Struct, frozen=True):
     permission: str = "write"
     ignore: tuple[str, ...] = ()
     apps: tuple[str, ...] = ()
+    authors: str = "any"
 
 
 class SupervisorRule(Struct, frozen=True):

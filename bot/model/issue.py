@@ -28,6 +28,13 @@ class StateReason(StrEnum):
     REOPENED = "reopened"
 
 
+EVENTS_SEEN = 40
+"""How many of an issue's newest events, edits of its body aside, are read with it."""
+
+EDITS_SEEN = 100
+"""How many edits of its body are read with it, in no known order; the newest is always among them."""
+
+
 class EventKind(StrEnum):
     LABELED = "labeled"
     UNLABELED = "unlabeled"

@@ -53,7 +53,7 @@ _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
 _NOT_YET = frozenset(
     "start isolation inference shared_fixes webhook unit testing"
-    " dependencies.sub_issues dependencies.sync trust.authors".split()
+    " dependencies.sub_issues dependencies.sync".split()
 )
 
 _ENGINE_NAMES = tuple(sorted({*ENGINES, *ALIASES}))
@@ -531,6 +531,7 @@ _TOP: Mapping[str, Reader] = {
                 "permission": choice("triage", "write", "maintain", "admin"),
                 "ignore": TEXTS,
                 "apps": TEXTS,
+                "authors": choice("any", "writers"),
             },
         ),
     ),

@@ -7,15 +7,16 @@ from msgspec import Struct, field
 
 from bot.model.change import CONFUSED, ROCKET, React
 from bot.model.command import COMMANDS, Ordered, Place
-from bot.model.decision import Decision, Response, Verb
+from bot.model.decision import Decision, Response
 from bot.model.issue import Issue
-from bot.model.status import Status
 from bot.model.task import Task
 from bot.model.unit import Kind
 from bot.notation.keys import Key
+from bot.notation.overview import overview_lines
 from bot.notation.quoting import quote, quote_line
 from bot.plan.board import Board, Item
 from bot.plan.heed import dashboards, is_answered, reactions_to, refusal_on, wished
+from bot.plan.overview import overview_of
 from bot.plan.selection import Selection, read_selection
 
 _LISTED = 50
@@ -194,21 +195,6 @@ def _done_for_all(ordered: Ordered, decided: Mapping[int, Decision]) -> str:
 
 def _status_of_all(decided: Mapping[int, Decision], board: Board) -> str:
     """In one line whether anything can start and, if not, why; below what runs and what waits for what."""
-    by_status = {
-        status: [item for item in decided.values() if item.status is status and item.record.live is None]
-        for status in Status
-    }
-    running = [item for item in decided.values() if item.record.live is not None]
-    starting = [item for item in decided.values() if item.verb is Verb.START]
-    waiting = [item for item in by_status[Status.READY] if item.verb is Verb.HOLD]
-    if board.snapshot.standstill:
-        verdict = f"Nothing can start: {quote_line(board.snapshot.standstill)}."
-    elif starting:
-        verdict = f"{len(starting)} start now."
-    elif waiting:
-        verdict = "Nothing can start now; each ready task waits for something."
-    else:
-        verdict = "Nothing is ready."
-    counts = ", ".join(f"{len(items)} {status}" for status, items in by_status.items() if items)
-    lines = [f"- #{item.task}: {quote_line(item.reason)}" for item in (*running, *waiting)[:_LISTED]]
-    return f"{verdict} {len(running)} running{f', {counts}' if counts else ''}.\n\n{_folded('Which', lines or ['Nothing.'])}"
+    decisions = tuple(decided[number] for number in sorted(decided))
+    verdict, *lines = overview_lines(overview_of(board.snapshot, decisions))
+    return f"{verdict}\n\n{_folded('More', [f'- {line}' for line in lines])}"

@@ -4,12 +4,13 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from bot.model.issue import GHOST, Account, Event, EventKind
+from bot.model.issue import EDITS_SEEN, EVENTS_SEEN, GHOST, Account, Event, EventKind
 from bot.model.record import Approval, Record
 from bot.model.snapshot import Permission, Snapshot
 from bot.model.task import Task
 from bot.notation.digests import digest_of
 
+_EDITS = (EventKind.EDITED, EventKind.RENAMED)
 _RANKS = ("none", "read", "triage", "write", "maintain", "admin")
 
 
@@ -72,20 +73,44 @@ def judge_order(task: Task, record: Record, snapshot: Snapshot) -> Approval | Un
                 f"`{snapshot.config.label('ready')}` was set by {event.actor.login},"
                 f" who does not have {snapshot.config.trust.permission} permission here"
             )
-        approval = Approval(event.actor.login, event.at, digest_of(task))
+        approval = Approval(event.actor.login, event.at, digest="")
     elif kept is not None:
         approval = kept
     else:
         return Unapproved(
             "nobody with permission has ordered it: no label event of an authorised person can be seen"
         )
-    return still_stands(approval, task, snapshot)
+    author = _judge_author(task, snapshot)
+    return author if author is not None else still_stands(approval, task, snapshot)
+
+
+def _judge_author(task: Task, snapshot: Snapshot) -> Unapproved | Unknown | None:
+    """With `trust.authors: writers` the text must be by somebody who may order, or be changed by such a person last."""
+    if snapshot.config.trust.authors == "any":
+        return None
+    edits = [event for event in task.issue.events if event.kind in _EDITS]
+    author = max(edits, key=lambda event: event.at).actor if edits else task.issue.author
+    allowed = author.id in snapshot.accounts or may_order(author, snapshot)
+    if isinstance(allowed, Unknown):
+        return allowed
+    if allowed:
+        return None
+    return Unapproved(
+        f"its text is by {author.login}, who does not have {snapshot.config.trust.permission} permission here"
+        " (trust.authors: writers)"
+    )
 
 
 def still_stands(approval: Approval, task: Task, snapshot: Snapshot) -> Approval | Unapproved | Unknown:
-    """The approval, bound to the present text, if every edit since was made by people who may order."""
+    """The approval, bound to the present text, if every edit since was made by people who may order.
+
+    An approval without a digest is a label's, and stands for the text of that time. Where edits that count may be out of sight, it
+    is better to ask once more than to take a text that nobody approved.
+    """
+    digest = digest_of(task)
+    edits = _edits_since(approval, task.issue.events)
     unknown: frozenset[Permission] = frozenset()
-    for edit in _edits_since(approval, task.issue.events):
+    for edit in edits:
         allowed = may_order(edit.actor, snapshot)
         if isinstance(allowed, Unknown):
             unknown |= allowed.wants
@@ -96,12 +121,28 @@ def still_stands(approval: Approval, task: Task, snapshot: Snapshot) -> Approval
             )
     if unknown:
         return Unknown(unknown)
-    return Approval(approval.by, approval.at, digest_of(task))
+    seen = _sees_all_since(approval.at, task.issue.events)
+    if digest != approval.digest and not (seen and (edits or not approval.digest)):
+        return Unapproved(
+            f"title or body is not what {approval.by} approved any more, and who changed it cannot be seen",
+            changed_at=approval.at,
+        )
+    return Approval(approval.by, approval.at, digest)
 
 
 def _edits_since(approval: Approval, events: tuple[Event, ...]) -> list[Event]:
-    kinds = (EventKind.EDITED, EventKind.RENAMED)
-    return [event for event in events if event.kind in kinds and event.at > approval.at]
+    """An edit in the very second of the approval counts: which came first cannot be seen, and times of events are whole seconds."""
+    since = approval.at.replace(microsecond=0)
+    return [event for event in events if event.kind in _EDITS and event.at >= since]
+
+
+def _sees_all_since(since: datetime, events: tuple[Event, ...]) -> bool:
+    """Whether every edit since then is among the events: GitHub tells only so many of them."""
+    edited = [event.at for event in events if event.kind is EventKind.EDITED]
+    others = [event.at for event in events if event.kind is not EventKind.EDITED]
+    if len(edited) >= EDITS_SEEN and max(edited) >= since:
+        return False
+    return len(others) < EVENTS_SEEN or min(others) <= since
 
 
 def _newest_order(task: Task, snapshot: Snapshot) -> Event | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from bot.model.issue import Comment, Issue
-from bot.model.record import Attempt, Record
+from bot.model.record import Answer, Attempt, Record
 from bot.model.report import Report
 from bot.model.review import PullSummary, Review
 from bot.model.unit import Gate
@@ -144,13 +144,16 @@ def _body(context: Context) -> Part:
 
 def _answers(context: Context) -> Part:
     told = [
-        Piece(
-            f"Q: {sanitise(answer.question).strip()}\n\nA ({one_line(answer.by)}): {sanitise(answer.answer).strip()}"
-        )
+        Piece(f"{_question(answer)}A ({one_line(answer.by)}): {sanitise(answer.answer).strip()}")
         for answer in context.record.answers
     ]
     heading = "Questions that were asked and answered"
     return Part("answers", "answers", told, 8_000, 3_000, Drop.OLDEST, heading=heading)
+
+
+def _question(answer: Answer) -> str:
+    """What was asked; nothing where somebody told us something unasked."""
+    return f"Q: {sanitise(answer.question).strip()}\n\n" if answer.question else ""
 
 
 def _review(context: Context) -> Part:

@@ -335,6 +335,18 @@ def test_trust(line, by, starts):
     assert started(story) == ([task] if starts else [])
 
 
+@pytest.mark.parametrize(("line", "starts"), [("trust: {}", True), ("trust: {authors: writers}", False)])
+def test_trust_authors(line, starts):
+    story = configured(line)
+    task = story.world.open_issue("Do it", by="stranger")
+    story.world.label(task, "cf:ready")
+    story.tick()
+    story.tick()
+
+    assert started(story) == ([task] if starts else [])
+    assert ("trust.authors" in story.world.comments_of(task)[0].body) is not starts
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_identity_also(known):
     """After a change of token the records of the account before it still count, if it is named."""

@@ -134,7 +134,9 @@ def test_a_reply_is_written_once_and_an_idle_tick_writes_nothing(story):
     assert replies(story, plain) == [asked]
     assert story.status(plain) == ()
     assert "A task knows" in story.world.comments_of(plain)[-1].body
-    assert story.world.comments_of(dashboard(story))[-1].body.startswith("> /cf status\n\nNothing is ready.")
+    assert story.world.comments_of(dashboard(story))[-1].body.startswith(
+        "> /cf status\n\n**nothing can start"
+    )
 
 
 def test_orders_on_a_closed_issue_are_seen_and_refused(story):

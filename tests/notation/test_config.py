@@ -162,6 +162,7 @@ KEYS = [
     ("trust.permission", "write", "trust: {{permission: {}}}", {"triage": "triage", "admin": "admin"}),
     ("trust.ignore", (), "trust: {{ignore: {}}}", {"[x]": ("x",)}),
     ("trust.apps", (), "trust: {{apps: {}}}", {"[x]": ("x",)}),
+    ("trust.authors", "any", "trust: {{authors: {}}}", {"writers": "writers", "any": "any"}),
     ("dashboard", True, "dashboard: {}", {"false": False, "true": True}),
     ("hooks.before_task", None, "hooks: {{before_task: {}}}", {"make up": "make up", "null": None}),
     ("hooks.after_task_success", None, "hooks: {{after_task_success: {}}}", {"a": "a"}),
@@ -487,7 +488,6 @@ def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):
     [
         ("dependencies: {sync: native}", "dependencies.sync"),
         ("dependencies: {sub_issues: true}", "dependencies.sub_issues"),
-        ("trust: {authors: writers}", "trust.authors"),
     ],
 )
 def test_so_is_one_inside_a_section(text, name):

@@ -1,9 +1,11 @@
 """Who may order, and whether an order still stands (SEC-06, SEC-17)."""
 
 import pytest
+from msgspec.structs import replace
 
+from bot.github import documents
 from bot.model.config import Config, Trust
-from bot.model.issue import GHOST, Account, EventKind
+from bot.model.issue import EDITS_SEEN, EVENTS_SEEN, GHOST, Account, EventKind
 from bot.model.record import Approval
 from bot.model.snapshot import Permission
 from bot.model.status import Status
@@ -19,6 +21,7 @@ from tests.builders import (
     a_task,
     ago,
     an_approval,
+    an_issue,
     happened,
     labelled,
 )
@@ -77,8 +80,8 @@ def test_ranks_are_in_order_and_the_unknown_is_nothing():
     assert rank("owner") == rank("") == 0
 
 
-def judge(*events, record=None, **fields):
-    task = a_task(1, Status.READY, events=events, **({"record": record} if record else {}))
+def judge(*events, record=None, author=WRITER, **fields):
+    task = a_task(1, Status.READY, events=events, author=author, **({"record": record} if record else {}))
     return judge_order(task, task.record, a_snapshot(**fields))
 
 
@@ -138,4 +141,94 @@ def test_an_approval_of_a_reopening_is_newer_than_an_old_label():
     assert (
         judge(labelled("cf:ready"), labelled("cf:ready", BOT, ago(minutes=4)), record=record)
         == record.approval
+    )
+
+
+def reordered(*events, title="Task 1", digest=None, config=None, **issue):
+    """The verdict on an order in the record, of an hour ago."""
+    approval = replace(an_approval(an_issue(1)), digest=digest or text_digest("Task 1", ""))
+    task = a_task(1, Status.READY, record=a_record(1, approval=approval), events=events, title=title, **issue)
+    return judge_order(task, task.record, a_snapshot(task, config=config))
+
+
+def test_sec_06_a_text_that_changed_without_a_visible_edit_is_not_approved():
+    """The history tells only so much: what nobody can be seen to have changed is asked about once more."""
+    assert isinstance(reordered(), Approval)
+    verdict = reordered(title="Delete everything")
+    assert isinstance(verdict, Unapproved)
+    assert "who changed it cannot be seen" in verdict.reason
+    assert verdict.changed_at is not None
+    seen = reordered(happened(EventKind.RENAMED, WRITER, ago(minutes=5)), title="Better")
+    assert isinstance(seen, Approval)
+    assert seen.digest == text_digest("Better", "")
+
+
+def test_sec_06_an_edit_that_was_pushed_out_of_sight_does_not_pass():
+    """Somebody renames the issue and closes and reopens it until the renaming is not among the newest events."""
+    kinds = (EventKind.CLOSED, EventKind.REOPENED)
+    noise = tuple(happened(kinds[i % 2], STRANGER, ago(minutes=5, seconds=-i)) for i in range(EVENTS_SEEN))
+    allowed = happened(EventKind.EDITED, WRITER, ago(minutes=1))
+    assert isinstance(reordered(*noise, allowed, title="Delete everything"), Unapproved)
+    assert isinstance(reordered(*noise, allowed), Approval), "the text is the approved one"
+    whole = (labelled("cf:ready", BOT, ago(hours=2)), *noise[1:], allowed)
+    assert isinstance(reordered(*whole, title="Better"), Approval)
+
+
+def test_sec_06_more_edits_than_are_read_do_not_pass():
+    edits = tuple(happened(EventKind.EDITED, WRITER, ago(minutes=50, seconds=-i)) for i in range(EDITS_SEEN))
+    assert isinstance(reordered(*edits, title="Better"), Unapproved)
+    order = labelled("cf:ready", WRITER, ago(minutes=55))
+    assert isinstance(judge(order, *edits), Unapproved)
+    assert isinstance(judge(*edits, labelled("cf:ready", WRITER, ago(minutes=1))), Approval)
+
+
+def test_an_outsiders_edit_in_the_second_of_the_order_is_asked_about():
+    order = labelled("cf:ready", WRITER, ago(minutes=5))
+    assert isinstance(judge(order, happened(EventKind.EDITED, STRANGER, ago(minutes=5))), Unapproved)
+    assert isinstance(judge(order, happened(EventKind.EDITED, WRITER, ago(minutes=5))), Approval)
+
+
+def test_sec_07_an_approval_is_bound_to_the_digest_that_our_queries_ask_for():
+    """The limits that the rule reckons with are those that are read."""
+    assert f"last: {EVENTS_SEEN}\n" in documents.task(edges=False)
+    assert f"userContentEdits(first: {EDITS_SEEN})" in documents.task(edges=False)
+
+
+@pytest.mark.parametrize(
+    ("author", "edits", "approved"),
+    [
+        (WRITER, (), True),
+        (STRANGER, (), False),
+        (TRIAGER, (), False),
+        (GHOST, (), False),
+        (OTHER_BOT, (), False),
+        (BOT, (), True),
+        (STRANGER, (WRITER,), True),
+        (STRANGER, (WRITER, STRANGER), False),
+        (WRITER, (STRANGER,), False),
+    ],
+)
+def test_with_authors_writers_the_text_must_be_a_writers(author, edits, approved):
+    """By default the label of a writer approves the text, whoever wrote it."""
+    changes = [happened(EventKind.EDITED, by, ago(minutes=30 - i)) for i, by in enumerate(edits)]
+    order = labelled("cf:ready", WRITER, ago(minutes=1))
+    strict = Config(trust=Trust(authors="writers"))
+    verdict = judge(*changes, order, author=author, config=strict)
+    assert isinstance(verdict, Approval if approved else Unapproved)
+    assert isinstance(judge(*changes, order, author=author), Approval)
+    if isinstance(verdict, Unapproved):
+        assert "trust.authors: writers" in verdict.reason
+
+
+def test_who_wrote_the_text_is_asked_for():
+    strict = Config(trust=Trust(authors="writers"))
+    verdict = judge(labelled("cf:ready"), author=NEWCOMER, config=strict)
+    assert verdict == Unknown(frozenset({Permission("new")}))
+
+
+def test_api_10_a_deleted_account_is_nobody_and_its_issue_can_be_ordered():
+    assert isinstance(judge(labelled("cf:ready"), author=GHOST), Approval)
+    assert isinstance(judge(labelled("cf:ready", GHOST)), Unapproved)
+    assert isinstance(
+        judge(labelled("cf:ready"), happened(EventKind.EDITED, GHOST, ago(minutes=1))), Unapproved
     )
