@@ -56,6 +56,7 @@ def reduced(snapshot: Snapshot) -> Snapshot:
         reports={number: _report(report) for number, report in snapshot.reports.items()},
         standstill=quote_line(snapshot.standstill),
         batches=tuple(_batch(batch, snapshot) for batch in snapshot.batches),
+        others={number: _issue(issue, snapshot) for number, issue in snapshot.others.items()},
         verdicts={
             _question(question): replace(verdict, answer=named(verdict.answer), reason=named(verdict.reason))
             for question, verdict in snapshot.verdicts.items()
@@ -230,7 +231,7 @@ def _said(body: str, options: Sequence[str], config: Config) -> str:
     """A text that reads the same to every rule."""
     commands = read_commands(body, config.prefix)
     verdict = read_answer(body, options, config.prefix)
-    orders = [_command(command, config.prefix) for command in commands if command.name != "answer"]
+    orders = [_command(command, config) for command in commands if command.name != "answer"]
     declared = looks_like_declaration(body, config.dependencies.keywords)
     declaration = [f"{config.dependencies.keywords[0]} #1"] if declared else []
     if any(command.name == "answer" for command in commands):
@@ -257,13 +258,18 @@ def _words(
     return [named(verdict.text), *declaration]
 
 
-def _command(command: Command, prefix: str) -> str:
-    """The command as it was read; one that cannot be carried out stays one."""
+def _command(command: Command, config: Config) -> str:
+    """The command as it was read; one that cannot be carried out stays one. Labels in it are named as those of the tasks are."""
     if command.name not in NAMES:
-        return f"/{prefix} unknown"
-    words = [f"/{prefix} {command.name}", *(quote_line(word, 60) for word in command.arguments)]
+        return f"/{config.prefix} unknown"
+    words = [f"/{config.prefix} {command.name}", *(_argument(word, config) for word in command.arguments)]
     words += [f"--{name}" + (f"={quote_line(value, 60)}" if value else "") for name, value in command.options]
     return " ".join([*words, *(["--unreadable"] if command.problem else [])])
+
+
+def _argument(word: str, config: Config) -> str:
+    kind, colon, label = word.partition(":")
+    return f"label:{_label(label, config)}" if colon and kind.casefold() == "label" else quote_line(word, 60)
 
 
 def differences(recorded: Mapping[int, Any], now: Mapping[int, Any]) -> dict[int, tuple[Any, Any]]:

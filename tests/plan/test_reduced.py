@@ -32,6 +32,7 @@ from tests.builders import (
     ago,
     an_artifact,
     an_attempt,
+    an_issue,
 )
 from tests.plan.test_properties import QUICK, snapshots
 
@@ -152,3 +153,14 @@ def test_the_text_that_an_approval_stands_for_is_kept_as_its_digest():
     before, after = plan(snapshot).decisions[0], plan(reduced(snapshot)).decisions[0]
     assert before.record.approval == after.record.approval
     assert after.record.approval is not None
+
+
+def test_a_bulk_approval_by_label_is_decided_the_same_without_the_labels_name():
+    dashboard = an_issue(50, "cf:dashboard", body=WORD)
+    tasks = [a_task(1, Status.BACKLOG, WORD, record=a_record(1, Status.BACKLOG)), a_task(2, Status.BACKLOG)]
+    order = a_comment(f'/cf approve label:"{WORD}"', issue=50)
+    snapshot = a_snapshot(*tasks, others={50: dashboard}, comments={50: (order,)})
+    small = reduced(snapshot)
+    assert [decision.start is not None for decision in plan(small).decisions] == [True, False]
+    assert bones(plan(small)) == bones(plan(snapshot))
+    assert WORD not in json.dumps(write_snapshot(small))
