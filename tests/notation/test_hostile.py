@@ -24,10 +24,10 @@ from bot.notation.comments import notice_comment, read_fingerprint, status_comme
 from bot.notation.keys import Key
 from bot.notation.marker import read_marker
 from bot.notation.needs import read_needs
+from bot.notation.questions import answered_text, automatic_text, pointer_text, question_text
 from bot.notation.quoting import code_block, quote, quote_line
 from bot.notation.records import read_record
 from bot.notation.sanitise import sanitise
-from bot.plan.effects import question_text
 from bot.worker.context import Context, write_prompt
 from tests.builders import BOT, NOW, a_comment, a_record, ago, an_attempt, an_issue
 
@@ -91,7 +91,11 @@ def texts_of_ours(text):
     yield "row", f"| a | b |\n|---|---|\n| {quote_line(text)} | x |"
     yield "notice", notice_comment(Notice("mine:1", quote(text)))
     yield "status comment", status_comment(record, text, "cf")
-    yield "question", question_text(question, replace(record, approval=None))
+    unsigned = replace(record, approval=None)  # a question is addressed to who ordered the work, by name
+    yield "question", question_text(question, unsigned, "cf")
+    yield "pointer", pointer_text(question, 2, "cf")
+    yield "answered", answered_text(question, record.answers[0])
+    yield "automatic", automatic_text(question, record.answers[0], text)
 
 
 def judge(text):
