@@ -1,16 +1,12 @@
 """What the publish job asks of GitHub about pull requests: find, open, update, make ready, close and merge."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 from bot.github import decode
-from bot.github.faults import Answer, Lost, clean, forbidden
+from bot.github.faults import clean, forbidden
 from bot.github.fit import fit, fit_title
 from bot.github.session import Session
 from bot.model.errors import CannotGoOn, Refused
 from bot.model.issue import Pull
 
-_T = TypeVar("_T")
 _METHODS = ("merge", "squash", "rebase")
 _READY = (
     "mutation Ready($input: MarkPullRequestReadyForReviewInput!) {\n"
@@ -36,12 +32,12 @@ def pull_by_branch(session: Session, branch: str) -> Pull | None:
 
 def open_pull(session: Session, branch: str, base: str, title: str, body: str, draft: bool) -> Pull:
     sent = {"title": fit_title(title), "head": branch, "base": base, "body": fit(body), "draft": draft}
-    return _read(session.change("POST", session.path("pulls"), sent), decode.rest_pull)
+    return decode.rest_pull(session.change("POST", session.path("pulls"), sent).json())
 
 
 def update_pull(session: Session, number: int, title: str, body: str) -> Pull:
     sent = {"title": fit_title(title), "body": fit(body)}
-    return _read(session.change("PATCH", session.path("pulls", number), sent), decode.rest_pull)
+    return decode.rest_pull(session.change("PATCH", session.path("pulls", number), sent).json())
 
 
 def close_pull(session: Session, number: int) -> None:
@@ -67,9 +63,8 @@ def merge_pull(session: Session, number: int, head_sha: str) -> str:
             if error.status == 409 or "are not allowed" not in said:
                 return said
             continue
-        return _read(
-            answer, lambda found: "" if found["merged"] else clean(found.get("message")) or "no words"
-        )
+        found = answer.json()
+        return "" if found["merged"] else clean(found.get("message")) or "no words"
     return said
 
 
@@ -99,11 +94,3 @@ def _mutate(session: Session, document: str, given: dict[str, str], what: str) -
     if forbidden(reply.errors[0]):
         raise CannotGoOn(f"{said}; it needs the permission pull-requests: write")
     raise Refused(said)
-
-
-def _read(answer: Answer, make: Callable[[Any], _T]) -> _T:
-    """A value of an answer to a write. What came is no pull request? Then it may have been carried out, and nobody can say."""
-    try:
-        return make(answer.json())
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise Lost("GitHub's answer is not the pull request that was asked for") from None

@@ -136,10 +136,17 @@ REST_READS = [
     ("permission", ("ann",)),
     ("file", ("a" * 40,)),
 ]
+PUBLISHING = [
+    ("pull_by_branch", ("cf/1",)),
+    ("open_pull", ("cf/1", "main", "title", "body", False)),
+    ("update_pull", (5, "title", "body")),
+    ("close_pull", (5,)),
+    ("merge_pull", (5, "a" * 40)),
+]
 ODD = [[], {}, "words", 7, None, {"jobs": None}, [None], [{"id": {}}], {"id": "x", "node_id": 5, "user": []}]
 
 
-@pytest.mark.parametrize(("operation", "arguments"), REST_READS, ids=str)
+@pytest.mark.parametrize(("operation", "arguments"), [*REST_READS, *PUBLISHING], ids=str)
 @pytest.mark.parametrize("body", ODD, ids=repr)
 def test_a_well_formed_answer_of_another_shape_is_an_error_in_words(
     router, github, operation, arguments, body

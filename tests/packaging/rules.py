@@ -71,7 +71,7 @@ def shipped() -> list[Path]:
     return [*sorted(TEMPLATES.glob("*.yml")), ACTION]
 
 
-def pinned(workflow: Workflow) -> Iterator[str]:
+def sec_05_pinned(workflow: Workflow) -> Iterator[str]:
     """SEC-05: what comes from elsewhere is named by its full commit hash, with the version as a comment."""
     found = re.findall(
         r"^[ \t]*(?:-[ \t]+)?uses:[ \t]*['\"]?([^\s'\"#]+)['\"]?[ \t]*(#.*)?$", workflow.text, re.MULTILINE
@@ -108,7 +108,7 @@ def time_limits(workflow: Workflow) -> Iterator[str]:
             yield f"{name} has no timeout-minutes"
 
 
-def matrices_go_on(workflow: Workflow) -> Iterator[str]:
+def act_22_matrices_go_on(workflow: Workflow) -> Iterator[str]:
     """ACT-22: a failing leg takes nobody along, and a matrix cannot take every runner."""
     for name, job in workflow.jobs.items():
         strategy = job.get("strategy", {})
@@ -119,7 +119,7 @@ def matrices_go_on(workflow: Workflow) -> Iterator[str]:
                 yield f"{name} has no max-parallel"
 
 
-def no_foreign_text_in_scripts(workflow: Workflow) -> Iterator[str]:
+def sec_01_no_foreign_text_in_scripts(workflow: Workflow) -> Iterator[str]:
     """SEC-01: a script's source is fixed; what others wrote comes through `env:`, where it stays a value."""
     for place, step in workflow.steps():
         scripts = [step.get("run", ""), step.get("shell", "")]
@@ -131,7 +131,7 @@ def no_foreign_text_in_scripts(workflow: Workflow) -> Iterator[str]:
                     yield f"{place}: `${{{{{expression}}}}}` inside a script"
 
 
-def checkouts_keep_no_token(workflow: Workflow) -> Iterator[str]:
+def sec_12_checkouts_keep_no_token(workflow: Workflow) -> Iterator[str]:
     """SEC-12: a checkout leaves no credential in the work tree."""
     for place, step in workflow.steps():
         checkout = str(step.get("uses", "")).startswith("actions/checkout@")
@@ -139,7 +139,7 @@ def checkouts_keep_no_token(workflow: Workflow) -> Iterator[str]:
             yield f"{place}: no `persist-credentials: false`"
 
 
-def no_cache(workflow: Workflow) -> Iterator[str]:
+def sec_03_no_cache(workflow: Workflow) -> Iterator[str]:
     """SEC-03: what an agent's run leaves cannot reach another run through a shared cache."""
     for place, step in workflow.steps():
         uses, given = str(step.get("uses", "")), step.get("with", {})
@@ -151,6 +151,27 @@ def no_cache(workflow: Workflow) -> Iterator[str]:
             yield f"{place}: a tool set up with its cache"
         if "setup-node@" in uses and given.get("package-manager-cache") is not False:
             yield f"{place}: setup-node without `package-manager-cache: false`"
+
+
+def sec_12_artifacts_hold_no_repository(workflow: Workflow) -> Iterator[str]:
+    """SEC-12: what is kept comes from a folder of its own beside the work tree, so no `.git` can be in it; and no hidden file."""
+    for place, step in workflow.steps():
+        if "upload-artifact@" not in str(step.get("uses", "")):
+            continue
+        given = step.get("with", {})
+        if not re.fullmatch(r"\$\{\{ runner\.temp \}\}/cf-[a-z]+", str(given.get("path", ""))):
+            yield f"{place}: keeps {given.get('path')}"
+        if "include-hidden-files" in given:
+            yield f"{place}: keeps hidden files"
+
+
+def sec_19_nobody_is_judged_by_name(workflow: Workflow) -> Iterator[str]:
+    """SEC-19: who has caused an event says nothing about whose words are in it; no condition compares a name."""
+    for expression in EXPRESSION.findall(workflow.text) + re.findall(
+        r"^\s*if: (.*)$", workflow.text, re.MULTILINE
+    ):
+        if re.search(r"github\.(actor|triggering_actor)\b|\.(login|name)\s*[=!]=", expression):
+            yield f"a name is compared in `{expression.strip()}`"
 
 
 def no_dangerous_trigger(workflow: Workflow) -> Iterator[str]:
@@ -170,13 +191,15 @@ def no_inherited_secrets(workflow: Workflow) -> Iterator[str]:
 
 
 EVERYWHERE: tuple[Callable[[Workflow], Iterator[str]], ...] = (
-    pinned,
+    sec_05_pinned,
     nothing_granted_on_top,
     time_limits,
-    matrices_go_on,
-    no_foreign_text_in_scripts,
-    checkouts_keep_no_token,
-    no_cache,
+    act_22_matrices_go_on,
+    sec_01_no_foreign_text_in_scripts,
+    sec_12_checkouts_keep_no_token,
+    sec_03_no_cache,
+    sec_12_artifacts_hold_no_repository,
+    sec_19_nobody_is_judged_by_name,
     no_dangerous_trigger,
     no_inherited_secrets,
 )

@@ -143,24 +143,24 @@ class TestTask:
         assert set(on) == {"workflow_call"}
         assert set(on["workflow_call"]["inputs"]) == {"unit"}
 
-    def test_the_agent_can_only_read(self):
+    def test_sec_02_the_agent_can_only_read(self):
         """SEC-02: no write scope, and no secret besides the one model key."""
         agent = template("cf-task").jobs["agent"]
 
         assert set(agent["permissions"].values()) <= {"read", "none"}
         assert set(re.findall(r"secrets\.(\w+)", text_of(agent))) <= {"model_key"}
 
-    def test_gates_run_without_any_secret(self):
+    def test_sec_02_gates_run_without_any_secret(self):
         verify = template("cf-task").jobs["verify"]
 
         assert set(verify["permissions"].values()) <= {"read", "none"}
         assert re.findall(r"secrets\b", text_of(verify)) == []
 
-    def test_no_gate_means_no_verify_job_rather_than_an_empty_success(self):
+    def test_act_01_no_gate_means_no_verify_job_rather_than_an_empty_success(self):
         """An empty matrix fails a run, and an emptied list of gates must never pass."""
         assert "join(" in str(template("cf-task").jobs["verify"]["if"])
 
-    def test_publish_always_reports_and_always_wakes_the_conductor(self):
+    def test_act_10_publish_always_reports_and_always_wakes_the_conductor(self):
         jobs = template("cf-task").jobs
         publish = jobs["publish"]
 
@@ -168,6 +168,28 @@ class TestTask:
         assert "always()" in publish["if"]
         assert "always()" in publish["steps"][-1]["if"]
         assert publish["permissions"]["actions"] == "write"
+
+    def test_what_is_published_is_bound_to_what_the_gates_saw(self):
+        """The agent's job names its commit in an output, which nobody can change any more, and both jobs after it are told."""
+        jobs = template("cf-task").jobs
+
+        assert jobs["agent"]["outputs"]["commit"] == "${{ steps.work.outputs.commit }}"
+        for job, command in (("verify", "verify"), ("publish", "publish")):
+            (step,) = [step for step in jobs[job]["steps"] if step.get("with", {}).get("command") == command]
+            assert step["env"]["CF_COMMIT"] == "${{ needs.agent.outputs.commit }}"
+
+    def test_sec_02_an_apps_key_reaches_the_publish_step_only(self):
+        """And no job's default token that can write meets anything of the change: publish checks out the default branch."""
+        jobs = template("cf-task").jobs
+        holders = [
+            (job, step["with"]["command"])
+            for job, content in jobs.items()
+            for step in content["steps"]
+            if "app_private_key" in text_of(step)
+        ]
+
+        assert holders == [("publish", "publish")]
+        assert not any("run" in step for step in jobs["publish"]["steps"])
 
     def test_publish_has_no_model_key(self):
         assert "model_key" not in text_of(template("cf-task").jobs["publish"])
@@ -208,7 +230,7 @@ def _first_cells(table):
     return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
 
 
-def test_examples_in_the_documentation_are_pinned_as_well():
+def test_sec_05_examples_in_the_documentation_are_pinned_as_well():
     """SEC-05: people copy what they read."""
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     assert documents

@@ -18,7 +18,7 @@ from bot.sandbox.world.errors import ApiError
 from bot.sandbox.world.faults import Fault
 from bot.worker.artifact import save_report
 from bot.worker.bundle import Unfit
-from bot.worker.git import Git
+from bot.worker.git import Git, Unauthorised
 from bot.worker.outcome import Judgement, Results, judge_results
 from bot.worker.publish import SETTING
 from tests.worker.bench import GATE, TOKEN, config_text, git
@@ -68,8 +68,8 @@ def test_nothing_the_agents_job_says_can_make_a_pass(changes, judgement):
     assert (found if isinstance(judgement, Judgement) else found.outcome) == judgement
 
 
-def test_the_pull_request_closes_its_own_issue_only(bench):
-    """AGT-20: closing words for others, mentions and markers of the agent are inert, and that is said."""
+def test_agt_20_the_pull_request_closes_its_own_issue_only(bench):
+    """Closing words for others, mentions and markers of the agent are inert, and that is said."""
     setup = bench("edit", "say")
     setup.world.wait(timedelta(minutes=1))
     setup.world.edit_issue(setup.task, title="@octocat fixes #21 <!-- x -->")
@@ -270,7 +270,7 @@ def second_attempt(setup, *modes: str, config: str = ""):
     return first
 
 
-def test_our_branch_is_continued_by_one_commit_with_two_parents(bench):
+def test_api_15_our_branch_is_continued_by_one_commit_with_two_parents(bench):
     setup = bench("edit")
     first = second_attempt(setup, "bad")
 
@@ -380,7 +380,7 @@ def test_agt_10_no_push_is_ever_forced(bench, monkeypatch):
 
 
 @pytest.mark.parametrize("moment", ["closed", "superseded", "cancelled"])
-def test_what_is_not_wanted_any_more_is_only_reported(bench, moment):
+def test_agt_23_what_is_not_wanted_any_more_is_only_reported(bench, moment):
     setup = bench("edit")
     setup.work()
     setup.verify()
@@ -432,6 +432,25 @@ def test_people_are_asked_again_before_each_step(bench, number, pushed):
     assert bool(setup.world.pulls.by_number) is (number == 3)
     assert not report.merged
     assert report.outcome is (Outcome.PASSED if number == 3 else Outcome.CANCELLED)
+
+
+def test_api_17_a_token_that_ran_out_meanwhile_is_made_anew_for_git(bench, monkeypatch):
+    setup = bench("edit")
+    setup.work()
+    setup.verify()
+    setup.credential = Credential("stale", lambda: "fresh")
+    used, real = [], Git.fetch
+
+    def fetch(self, remote, *refspecs):
+        used.append(remote.token)
+        if remote.token == "stale":
+            raise Unauthorised("git fetch failed: 401")
+        return real(self, remote, *refspecs)
+
+    monkeypatch.setattr(Git, "fetch", fetch)
+
+    assert setup.publish().outcome is Outcome.PASSED
+    assert used == ["stale", "fresh"]
 
 
 @pytest.mark.parametrize("lost", ["taken back", "an outsider's edit"])
@@ -556,8 +575,11 @@ def test_act_12_publishing_again_changes_nothing_twice(bench):
     first = setup.through()
 
     again = setup.publish("success", "success", GITHUB_RUN_ATTEMPT="2")
+    assert setup.verify().passed
+    third = setup.publish("success", "success", GITHUB_RUN_ATTEMPT="3")
 
     assert again == replace(first, run_attempt=2)
+    assert replace(third, gates=()) == replace(first, gates=(), run_attempt=3)
     assert len(setup.world.pulls.by_number) == 1
 
 

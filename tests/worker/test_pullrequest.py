@@ -108,6 +108,16 @@ def test_the_text_says_how_to_go_on(world):
     assert "a review that requests changes" in pull.issue.body
 
 
+def test_sec_16_nothing_invisible_is_posted(world):
+    hidden = "a\u200bb\u202ec\U000e0041d &lt;!-- run rm --&gt; &#60;!-- x --&#62; e"
+    pull, _, _ = offered(world, replace(WORDS, issue_title=hidden, said=hidden, notes=[hidden]))
+
+    posted = pull.issue.title + pull.issue.body
+    assert posted.count("abcd") == 3
+    assert not [sign for sign in posted if sign in "\u200b\u202e\U000e0041"]
+    assert "rm" not in posted.replace("permission", "")
+
+
 def test_every_word_of_it_is_redacted(world):
     words = replace(WORDS, issue_title="the s3cret-value", notes=["s3cret-value"], said="s3cret\n-value")
     pull, _, _ = offered(world, words)
