@@ -132,17 +132,6 @@ class TestArtifacts:
         assert "cannot be the name of an artifact" in log(run)
 
 
-def test_no_app_is_pretended(lab):
-    run = lab(
-        job(
-            "{uses: 'actions/create-github-app-token@v3', with: {client-id: Iv1.x, private-key: x, permission-issues: write}}"
-        )
-    ).run()
-
-    assert run.conclusion == "failure"
-    assert "knows no GitHub Apps" in log(run)
-
-
 @pytest.mark.parametrize("line", ["uv pip install x", "uv run --with x python -c 1", "uv run pytest"])
 def test_uv_says_what_it_cannot_do(lab, line):
     run = lab(job("uses: astral-sh/setup-uv@v10", f"run: {line}")).run()

@@ -15,6 +15,7 @@ from bot.model.errors import CannotGoOn, UsageError
 from bot.sandbox.http.server import serve
 from bot.sandbox.world import World
 from bot.sandbox.world.bare_git import BareGit
+from bot.worker.command import _publisher
 from bot.worker.git import Git, Remote, Unauthorised
 from tests.oracles import rest_oracle
 
@@ -130,6 +131,19 @@ def test_api_17_git_shares_the_token_and_its_renewal(keys, tmp_path):
         assert github.pull_by_branch("cf/1") is None
     assert len(world.apps.minted) == 2
     assert world.git.head("cf/1") == head
+
+
+@pytest.mark.parametrize("granted", [True, False])
+def test_leave_to_push_workflow_files_is_asked_for_on_order_only(keys, granted):
+    world = World("acme/shop")
+    with serve(world) as served:
+        more = {"workflows": "write"} if granted else {}
+        environ = Shop(world, served, keys, ALL | more).environ
+        for exceptions in ((), ("AGENTS.md",), (".github/workflows/ci.yml",)):
+            _publisher(environ, exceptions).close()
+
+    asked = ["workflows" in (token.permissions or {}) for token in world.apps.minted]
+    assert asked == [False, False, granted]
 
 
 def test_a_default_token_is_never_renewed():

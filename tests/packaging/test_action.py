@@ -52,6 +52,7 @@ def start(tmp_path):
                 "CF_ACTION_CONFIG": config,
                 "CF_ACTION_DRY_RUN": dry_run,
                 "CF_APP_ID": app,
+                "GITHUB_TOKEN": "the-token",
                 "CF_APP_PRIVATE_KEY": app and "the key",
                 "SEEN": str(seen),
                 "EXIT": str(exit_code),
@@ -123,7 +124,8 @@ def test_sec_02_an_apps_key_never_reaches_what_runs_an_agent_or_its_change(comma
     _, _, told = start(command, app="Iv23.abc")
 
     assert "--extra" not in told["arguments"]
-    assert not {"CF_APP_ID", "CF_APP_PRIVATE_KEY"} & set(told["environment"])
+    assert not {"CF_APP_ID", "CF_APP_PRIVATE_KEY", "GITHUB_TOKEN"} & set(told["environment"])
+    assert "CF_TOKEN_FD" in told["environment"]
 
 
 def test_the_inputs_do_not_reach_the_bots_environment(start):

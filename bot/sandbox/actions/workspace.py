@@ -21,7 +21,6 @@ REPLACED: Mapping[str, str] = {
     "actions/checkout": "checkout",
     "actions/upload-artifact": "upload_artifact",
     "actions/download-artifact": "download_artifact",
-    "actions/create-github-app-token": "create_github_app_token",
     "astral-sh/setup-uv": "setup_uv",
 }
 OWN = "cf-conductor/cf-conductor"
