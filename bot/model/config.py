@@ -137,7 +137,7 @@ class Config(Struct, frozen=True):
     """Every key has an effect; the defaults are those of an empty file."""
 
     prefix: str = "cf"
-    engine: str = "command"
+    engine: str = "mini-swe-agent"
     engines: Mapping[str, EngineConfig] = field(default_factory=dict)
     model: str | None = None
     runner: tuple[str, ...] = ("ubuntu-latest",)

@@ -42,8 +42,17 @@ class Known(Struct, frozen=True):
     needs_model: bool = False
 
 
-ENGINES: Mapping[str, Known] = {COMMAND: Known()}
-ALIASES: Mapping[str, str] = {}
+ENGINES: Mapping[str, Known] = {
+    "aider": Known(needs_model=True),
+    "claude-code": Known("anthropic", ("anthropic", "claude-subscription")),
+    "codex": Known("openai", ("openai",)),
+    COMMAND: Known(),
+    "copilot": Known("github", ("github", "openai", "anthropic")),
+    "gemini": Known("google", ("google", "gemini")),
+    "mini-swe-agent": Known(needs_model=True),
+    "opencode": Known(needs_model=True),
+}
+ALIASES: Mapping[str, str] = {"built-in": "mini-swe-agent"}
 RENAMED: Mapping[str, str] = {
     "react": "mini-swe-agent",
     "plan": "mini-swe-agent",

@@ -1,6 +1,7 @@
 """Our folder `.cf` in the agent's workspace. What the agent leaves there is foreign: links, pipes and giants are not read."""
 
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -30,6 +31,14 @@ class OwnFiles:
         """Nothing of an earlier start may be taken for an answer of this one. Raises OSError."""
         for file in (self.question, self.summary):
             file.unlink(missing_ok=True)
+
+
+def remove(path: Path) -> None:
+    """Whatever stands there, itself: what a link names is left alone."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def read_foreign(file: Path) -> str:

@@ -21,7 +21,7 @@ from bot.worker.engines.install import write_settings
 from bot.worker.engines.verdicts import busy
 from bot.worker.gates import Shop, all_passed, run_gates
 from bot.worker.livelog import LiveLog
-from bot.worker.ownfiles import OwnFiles, read_foreign
+from bot.worker.ownfiles import OwnFiles, read_foreign, remove
 from bot.worker.process import End, Ended, Limits, run
 from bot.worker.question import read_question
 
@@ -156,7 +156,9 @@ def _start(
             given=call.given,
         )
         listener.end(live.feed)
-        return ended
+    for name in bench.engine.litter:
+        remove(bench.shop.folder / name)
+    return ended
 
 
 def _ended(bench: Bench, ended: Ended, files: OwnFiles, facts: Facts, spent: str) -> Tried:

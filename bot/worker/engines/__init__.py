@@ -76,6 +76,7 @@ class Engine(Protocol):
         Sequence[str]
     ]  # commands that put it into the folder CF_ENGINE_PREFIX, its programs into `bin` there
     structured: bool  # whether its output is a stream of JSON, of which people are shown the steps only
+    litter: Sequence[str]  # what it leaves in the workspace for itself, removed after each round
     can_continue: bool  # whether another start can take up where the last one ended
 
     def call(self, brief: Brief) -> Call:

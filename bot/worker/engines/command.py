@@ -18,6 +18,7 @@ class CommandEngine:
     install: Sequence[Sequence[str]] = ()
     structured = False
     can_continue = True
+    litter: Sequence[str] = ()
 
     def call(self, brief: Brief) -> Call:
         if not brief.args.strip():

@@ -21,7 +21,8 @@ class Facts(Struct, frozen=True):
     """What is known so far. `tokens` and `usd` count every round of the attempt, `settled` those of rounds that have ended.
 
     `said` are the agent's last words, `error` the last trouble that its program told. `capacity` says why the model's provider
-    takes no work just now (empty again once it did), `refused` why it never will. `counted` is the message whose tokens are
+    takes no work just now (empty again once it did); it asks to wait for `retry_after`, or until `retry_at` (a Unix time).
+    `refused` says why it never will. `counted` is the message whose tokens are
     counted already, `count` the number of all steps, of which `steps` holds the first and the last.
     """
 
@@ -37,6 +38,7 @@ class Facts(Struct, frozen=True):
     error: str = ""
     capacity: str = ""
     retry_after: timedelta | None = None
+    retry_at: float = 0.0
     refused: str = ""
     count: int = 0
     steps: tuple[Step, ...] = ()
@@ -56,7 +58,14 @@ class Facts(Struct, frozen=True):
         if not text:
             return self
         told = self.step(Category.MODEL, text)
-        return replace(told, said=text[:_WORDS], capacity="", retry_after=None, refused="")
+        return replace(told, said=text[:_WORDS], capacity="", retry_after=None, retry_at=0.0, refused="")
+
+    def more_words(self, text: str) -> "Facts":
+        """The next piece of what the agent says: only a first one is a step."""
+        last = self.steps[-1].category if self.steps else None
+        if last is not Category.MODEL or not self.said:
+            return self.words(text)
+        return replace(self, said=(self.said + text)[:_WORDS])
 
     def fresh(self) -> "Facts":
         """For the next round: counts, session and steps stay."""
@@ -68,6 +77,7 @@ class Facts(Struct, frozen=True):
             error="",
             capacity="",
             retry_after=None,
+            retry_at=0.0,
             refused="",
         )
 

@@ -1,12 +1,15 @@
 """How an agent's program ended, in our words. Success is none of them: only gates can say that."""
 
 import signal
+import time
+from datetime import timedelta
 
 from bot.model.report import Outcome
 from bot.worker.engines import Verdict
 from bot.worker.engines.facts import Facts
 from bot.worker.process import Ended
 
+_LONGEST = timedelta(days=7)
 BUSY_STATUS = 75
 """The exit status by which a program says: try later (EX_TEMPFAIL of sysexits)."""
 
@@ -29,7 +32,10 @@ def judge_end(ended: Ended, facts: Facts) -> Verdict:
 
 def busy(facts: Facts) -> Verdict:
     """The model's provider takes no work just now."""
-    return Verdict(Outcome.CAPACITY, f"the model's provider is busy: {facts.capacity}", facts.retry_after)
+    wait = facts.retry_after
+    if facts.retry_at:
+        wait = timedelta(seconds=min(max(facts.retry_at - time.time(), 0), _LONGEST.total_seconds()))
+    return Verdict(Outcome.CAPACITY, f"the model's provider is busy: {facts.capacity}", wait)
 
 
 def _name(number: int) -> str:

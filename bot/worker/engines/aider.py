@@ -1,0 +1,102 @@
+"""Engine `aider`: the pair programmer of that name, with one message and no terminal."""
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from bot.model.engine import PROVIDER_SECRETS
+from bot.model.report import Category
+from bot.worker.engines import Brief, Call, Engine, Verdict
+from bot.worker.engines.facts import Facts, trouble
+from bot.worker.engines.verdicts import busy, judge_end
+from bot.worker.process import Ended
+
+_TOKENS = re.compile(
+    r"Tokens: ([\d.,]{1,12})(k|M)? sent(?:, [^,]{1,40}cache[^,]{0,20}){0,2}, ([\d.,]{1,12})(k|M)? received"
+)
+_COST = re.compile(r"Cost: \$([\d.,]{1,14}) message")
+_APPLIED = re.compile(r"(?:Applied edit to|Creating empty file) (.{1,200})")
+_TROUBLE = re.compile(r"litellm\.\w{1,60}Error|Retrying in [\d.]{1,8} seconds")
+_FACTORS = {"": 1, "k": 1_000, "M": 1_000_000}
+
+
+class Aider:
+    """Reads its prompt from a file, and edits files without a shell. It prints text for people, of which the counts are read.
+
+    It has no sessions. Its exit status is 0 also where its model could not be reached.
+    """
+
+    version = "0.86.2"
+    install: Sequence[Sequence[str]] = (
+        ("uv", "tool", "install", "--quiet", "--python", ">=3.10,<3.13", f"aider-chat=={version}"),
+    )
+    structured = False
+    can_continue = True
+    litter: Sequence[str] = (".aider.tags.cache.v4", ".aider.chat.history.md", ".aider.input.history")
+
+    def call(self, brief: Brief) -> Call:
+        file = brief.prompt if brief.feedback is None else brief.feedback
+        command = ["aider", "--model", litellm_model(brief), "--message-file", str(file)]
+        command += ["--yes-always", "--no-pretty", "--no-stream", "--no-auto-commits", "--no-dirty-commits"]
+        command += ["--no-gitignore", "--no-check-update", "--no-show-release-notes", "--analytics-disable"]
+        command += ["--no-show-model-warnings", "--no-detect-urls", "--no-suggest-shell-commands"]
+        command += ["--env-file", "/dev/null"]
+        command += ["--chat-history-file", str(brief.home / "chat.md")]
+        command += ["--input-history-file", str(brief.home / "input")]
+        if brief.feedback is not None:
+            command += ["--restore-chat-history"]
+        return Call((*command, *shlex.split(brief.args)), {**brief.env, **litellm_environment(brief)})
+
+    def read(self, facts: Facts, line: str) -> Facts:
+        if found := _TOKENS.search(line):
+            facts = facts.words("answered")
+            used = _amount(found[1], found[2]) + _amount(found[3], found[4])
+            cost = _COST.search(line)
+            return replace(
+                facts,
+                said="",
+                tokens=facts.tokens + used,
+                usd=facts.usd + (_plain(cost[1]) if cost else 0.0),
+            )
+        if found := _APPLIED.match(line):
+            return facts.step(Category.FILE, found[1])
+        return trouble(facts, line) if _TROUBLE.search(line) else facts
+
+    def verdict(self, ended: Ended, facts: Facts) -> Verdict:
+        return busy(facts) if facts.capacity else judge_end(ended, facts)
+
+
+def litellm_environment(brief: Brief) -> dict[str, str]:
+    """The key and the address under the names by which litellm looks for them."""
+    known = {**PROVIDER_SECRETS, "google": "GEMINI_API_KEY"}
+    name = known.get(brief.provider, f"{brief.provider.upper().replace('-', '_')}_API_KEY")
+    own = {name: brief.model_key}
+    if brief.base_url:
+        address = f"{brief.provider.upper().replace('-', '_')}_API_BASE"
+        own |= {
+            address: brief.base_url,
+            f"{brief.provider.upper().replace('-', '_')}_BASE_URL": brief.base_url,
+        }
+    return {key: value for key, value in own.items() if value}
+
+
+def litellm_model(brief: Brief) -> str:
+    """The model with its provider in front; litellm calls Google's own API `gemini`."""
+    provider = "gemini" if brief.provider == "google" else brief.provider
+    return f"{provider}/{brief.model.removeprefix(f'{brief.provider}/')}"
+
+
+def _amount(digits: str, unit: str | None) -> int:
+    return int(_plain(digits) * _FACTORS[unit or ""])
+
+
+def _plain(digits: str) -> float:
+    try:
+        return float(digits.replace(",", ""))
+    except ValueError:
+        return 0.0
+
+
+ENGINE: Engine = Aider()

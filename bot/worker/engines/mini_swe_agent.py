@@ -1,0 +1,87 @@
+"""Engine `mini-swe-agent`, the default: a small agent with one tool, bash, and any model that litellm knows."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from bot.model.report import Category
+from bot.worker.engines import Brief, Call, Engine, Verdict
+from bot.worker.engines.aider import litellm_environment, litellm_model
+from bot.worker.engines.events import count, each, event, number, text
+from bot.worker.engines.facts import Facts, trouble
+from bot.worker.engines.prompts import prompt
+from bot.worker.engines.verdicts import judge_end
+from bot.worker.process import Ended
+
+_DRIVERS = Path(__file__).parent / "drivers"
+
+
+class MiniSweAgent:
+    """Its program is started with an agent class of ours (`drivers/cf_mini.py`), which reads the prompt from standard input,
+    prints each message as JSON, and can go on with an earlier conversation.
+    """
+
+    version = "2.4.6"
+    install: Sequence[Sequence[str]] = (
+        ("uv", "tool", "install", "--quiet", "--python", ">=3.10", f"mini-swe-agent=={version}"),
+    )
+    structured = True
+    can_continue = True
+    litter: Sequence[str] = ()
+
+    def call(self, brief: Brief) -> Call:
+        kept = brief.home / "conversation.json"
+        command = ["mini", "--agent-class", "cf_mini.ToldAgent", "--yolo", "--exit-immediately"]
+        command += [
+            "--model",
+            litellm_model(brief),
+            "--task",
+            "-",
+            "--output",
+            str(kept),
+            "--cost-limit",
+            "0",
+        ]
+        own = {
+            "PYTHONPATH": str(_DRIVERS),
+            "MSWEA_CONFIGURED": "true",
+            "MSWEA_SILENT_STARTUP": "1",
+            "MSWEA_COST_TRACKING": "ignore_errors",  # a model without a known price still works
+            "MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT": "4",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "true",
+            **({"CF_MINI_CONTINUE": str(kept)} if brief.session else {}),
+        }
+        return Call(
+            (*command, *shlex.split(brief.args)),
+            {**brief.env, **own, **litellm_environment(brief)},
+            given=prompt(brief),
+        )
+
+    def read(self, facts: Facts, line: str) -> Facts:
+        found = event(line)
+        if found is None or "cf" not in found:
+            return facts
+        match text(found, "cf"):
+            case "start":
+                return replace(facts, session=text(found, "session"), version=text(found, "version"))
+            case "assistant":
+                usage = found.get("usage")
+                facts = replace(
+                    facts,
+                    tokens=facts.tokens + count(usage, "prompt_tokens", "completion_tokens"),
+                    usd=facts.usd + number(found, "cost"),
+                ).words(text(found, "content"))
+                for action in each(found, "actions"):
+                    facts = facts.step(Category.SHELL, text(action, "command"))
+                return facts
+            case "exit" if text(found, "status") != "Submitted":
+                return trouble(facts, f"{text(found, 'status')}: {text(found, 'content')}")
+        return facts
+
+    def verdict(self, ended: Ended, facts: Facts) -> Verdict:
+        return judge_end(ended, facts)
+
+
+ENGINE: Engine = MiniSweAgent()
