@@ -26,7 +26,7 @@ unexport VIRTUAL_ENV
 # Bytecode is worth having: tests, demo and benchmarks start hundreds of interpreters.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-unit check format bench oracles oracles-check schema clean
+.PHONY: help setup demo test test-unit engines check format bench oracles oracles-check schema clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,11 @@ test: setup ## every test
 
 test-unit: .venv/.ready ## the quick tests: values in, decisions out
 	@$(PYTEST) -m "not e2e and not slow and not live" $(UNIT)
+
+engines: setup ## install the real agent programs into .engines, and hold each engine's promises against them (minutes, 3 GB)
+	@$(BIN)/python -m scripts.install_engines
+	$(BIN)/pytest -m live tests/worker/engines tests/sandbox_command/test_real_agents.py --timeout 600
+	$(BIN)/python -m scripts.engine_table
 
 check: .venv/.ready ## lint, format, types, import contracts, workflows, Dockerfile
 	@$(BIN)/ruff check .
@@ -71,7 +76,12 @@ oracles: .venv/.ready ## rewrite GitHub's descriptions in tests/data/github from
 	@$(BIN)/python -m scripts.slim_openapi
 	$(BIN)/python -m scripts.graphql_schema
 
-oracles-check: .venv/.ready ## say whether tests/data/github still equals what the npm packages say
+oracles-engines: setup ## install the real agent programs into .engines, and hold each engine's promises against them (minutes, 3 GB)
+	@$(BIN)/python -m scripts.install_engines
+	$(BIN)/pytest -m live tests/worker/engines tests/sandbox_command/test_real_agents.py --timeout 600
+	$(BIN)/python -m scripts.engine_table
+
+check: .venv/.ready ## say whether tests/data/github still equals what the npm packages say
 	@$(BIN)/python -m scripts.slim_openapi --check
 	$(BIN)/python -m scripts.graphql_schema --check
 
@@ -80,7 +90,7 @@ schema: .venv/.ready ## rewrite docs/cf.schema.json from the readers of the conf
 
 clean: ## remove all that was installed or made
 	@rm -rf .venv $(TOOLS) tests/node/node_modules build dist
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	rm -rf .engines .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.ready: pyproject.toml uv.lock

@@ -198,7 +198,7 @@ def a_snapshot(*tasks: Task, config: Config | None = None, **fields: Any) -> Sna
     } | fields
     config = config or Config()
     if not config.engines:  # an agent is configured, unless a test is about that
-        config = replace(config, engines={"command": EngineConfig(args="agent")})
+        config = replace(config, engine="command", engines={"command": EngineConfig(args="agent")})
     return Snapshot(config=config, tasks={task.number: task for task in tasks}, **values)
 
 

@@ -8,7 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from bot.conductor.detect import Proposal
-from bot.model.config import CONFIG_PATH
+from bot.model.config import CONFIG_PATH, Config
+from bot.model.engine import COMMAND, ENGINES, Around
 from bot.model.errors import UsageError
 
 _WORKFLOWS = ".github/workflows"
@@ -24,6 +25,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--agent", default="", metavar="CMD", help="the agent's command line, run by bash in the checkout"
     )
     parser.add_argument(
+        "--engine", choices=sorted(ENGINES), default=None, help="which agent works (default: mini-swe-agent)"
+    )
+    parser.add_argument(
+        "--model", default="", metavar="NAME", help="its model, such as anthropic/claude-sonnet-4-5"
+    )
+    parser.add_argument(
         "--force", action="store_true", help="replace workflows of ours that were changed here"
     )
 
@@ -35,8 +42,12 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: A
         raise UsageError(
             f"{root}: not the top of a git repository (it has no .git); name the folder, or run git init"
         )
-    said = [*install_workflows(root, force=args.force), *install_config(root, args.agent)]
-    sys.stdout.write("\n".join([*said, *_next_steps(args.agent)]) + "\n")
+    if args.agent and (args.engine not in (None, COMMAND) or args.model):
+        raise UsageError("--agent: is a command line for the engine command; leave out --engine and --model")
+    engine = args.engine or (COMMAND if args.agent else Config().engine)
+    own = {**({"args": args.agent} if args.agent else {}), **({"model": args.model} if args.model else {})}
+    said = [*install_workflows(root, force=args.force), *install_config(root, engine, own)]
+    sys.stdout.write("\n".join([*said, *_next_steps(root)]) + "\n")
     return 0
 
 
@@ -61,7 +72,7 @@ def install_workflows(root: Path, *, force: bool) -> Iterator[str]:
             yield f"{'replaced' if before is not None else 'wrote   '} {_WORKFLOWS}/{template.name}"
 
 
-def install_config(root: Path, agent: str) -> Iterator[str]:
+def install_config(root: Path, engine: str, own: Mapping[str, str]) -> Iterator[str]:
     """Write a first configuration from what the repository's files suggest."""
     path = root / CONFIG_PATH
     if path.exists():
@@ -71,7 +82,7 @@ def install_config(root: Path, agent: str) -> Iterator[str]:
     from bot.notation.config import read_config
 
     setup, gates = detect(root)
-    text = config_text(agent, setup, gates)
+    text = config_text(engine, own, setup, gates)
     read_config(text)  # what we write we can read
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
@@ -80,30 +91,37 @@ def install_config(root: Path, agent: str) -> Iterator[str]:
         yield "         no gates were recognised: work stays unverified until you add one"
 
 
-def config_text(agent: str, setup: tuple[str, ...], gates: tuple[Proposal, ...]) -> str:
-    """The file's text. JSON strings are YAML strings, so any command line is written safely."""
+def config_text(
+    engine: str, own: Mapping[str, str], setup: tuple[str, ...], gates: tuple[Proposal, ...]
+) -> str:
+    """The file's text; `own` stands under the engine's name. JSON strings are YAML strings, so any text is written safely."""
     lines = [
         f"# yaml-language-server: $schema={_SCHEMA}",
         "# What every key means: docs/configuration.md of cf-conductor. `cf validate` checks this file.",
         "version: 1",
+        f"engine: {engine}",
     ]
-    lines += ["engine: command", "engines:", "  command:"]
-    lines += [
-        f"    args: {json.dumps(agent)}"
-        if agent
-        else "    {} # args: your agent's command line; it reads $CF_PROMPT_FILE"
-    ]
+    if own:
+        lines += ["engines:", f"  {engine}:"]
+        lines += [f"    {key}: {json.dumps(value)}" for key, value in own.items()]
     lines += ["setup:" if setup else "setup: []", *(f"  - {json.dumps(command)}" for command in setup)]
     lines += ["gates:" if gates else "gates: []"]
     lines += [f"  - {{name: {json.dumps(gate.name)}, run: {json.dumps(gate.run)}}}" for gate in gates]
     return "\n".join(lines) + "\n"
 
 
-def _next_steps(agent: str) -> Iterator[str]:
+def _next_steps(root: Path) -> Iterator[str]:
+    from bot.notation.config import read_config
+    from bot.plan.engines import choose_engine
+
+    choice = choose_engine(read_config((root / CONFIG_PATH).read_text(encoding="utf-8")), (), Around())
     yield ""
     yield "Next:"
-    if not agent:
-        yield f"  - name your agent's command line in {CONFIG_PATH} (engines.command.args)"
+    if choice.problem:
+        yield f"  - {choice.problem}"
     yield "  - allow pull requests: Settings > Actions > General > Allow GitHub Actions to create and approve pull requests"
-    yield "  - if the agent needs a key, add it as the secret CF_MODEL_KEY"
+    wanted = (
+        f"the model's key as the secret {choice.secret}" if choice.secret else "the model's key as a secret"
+    )
+    yield f"  - add {wanted}{', if it needs one' if choice.engine == COMMAND else ''} (docs/engines.md)"
     yield "  - commit, push to the default branch, and label an issue cf:ready"

@@ -35,22 +35,25 @@ class Known(Struct, frozen=True):
     """What must be known of an engine before it is dispatched.
 
     `provider` is the default one. `providers` are those it can talk to; empty means any, then the model's name begins with one.
+    `chooses` are the providers of which it picks a model by itself.
     """
 
     provider: str = ""
     providers: tuple[str, ...] = ()
-    needs_model: bool = False
+    chooses: tuple[str, ...] = ()
 
 
 ENGINES: Mapping[str, Known] = {
-    "aider": Known(needs_model=True),
-    "claude-code": Known("anthropic", ("anthropic", "claude-subscription")),
-    "codex": Known("openai", ("openai",)),
+    "aider": Known(),
+    "claude-code": Known(
+        "anthropic", ("anthropic", "claude-subscription"), ("anthropic", "claude-subscription")
+    ),
+    "codex": Known("openai", ("openai",), ("openai",)),
     COMMAND: Known(),
-    "copilot": Known("github", ("github", "openai", "anthropic")),
-    "gemini": Known("google", ("google", "gemini")),
-    "mini-swe-agent": Known(needs_model=True),
-    "opencode": Known(needs_model=True),
+    "copilot": Known("github", ("github", "openai", "anthropic"), ("github",)),
+    "gemini": Known("google", ("google", "gemini"), ("google", "gemini")),
+    "mini-swe-agent": Known(),
+    "opencode": Known(),
 }
 ALIASES: Mapping[str, str] = {"built-in": "mini-swe-agent"}
 RENAMED: Mapping[str, str] = {

@@ -66,7 +66,7 @@ def choose_engine(
         model,
         base_url,
         because="; ".join(
-            f"{what} by {where}"
+            f"{what} {value} by {where}"
             for what, value, where in (
                 (
                     "engine",
@@ -110,19 +110,19 @@ def _with_key(choice: Choice, own: EngineConfig, around: Around) -> Choice:
     if engine == COMMAND:
         none = "" if own.args.strip() else NO_COMMAND
         return replace(choice, secret=OWN_KEY, problem=none)
-    if known.needs_model and not choice.model:
+    if known.providers and choice.provider not in known.providers and not choice.base_url:
+        return replace(
+            choice,
+            problem=f"{engine} talks to {' or '.join(known.providers)}: for {quote_line(choice.provider, 40)} it needs an"
+            f" address, engines.{engine}.base_url in {CONFIG_PATH} or the repository variable CF_BASE_URL",
+        )
+    if not choice.model and choice.provider not in known.chooses:
         return replace(choice, problem=no_model(engine))
     if not choice.provider:
         return replace(
             choice,
             problem=f"the provider of {quote_line(choice.model, 60)} is not known: write the model as provider/name,"
             f" or set engines.{engine}.provider in {CONFIG_PATH}",
-        )
-    if known.providers and choice.provider not in known.providers and not choice.base_url:
-        return replace(
-            choice,
-            problem=f"{engine} talks to {' or '.join(known.providers)}: for {quote_line(choice.provider, 40)} it needs an"
-            f" address, engines.{engine}.base_url in {CONFIG_PATH} or the repository variable CF_BASE_URL",
         )
     secret = secret_of(engine, choice.provider)
     if around.secrets.get(secret) is False:

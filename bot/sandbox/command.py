@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from bot.model.engine import COMMAND, ENGINES
 from bot.model.errors import UsageError
 from bot.notation.duration import DurationError, read_duration
 
@@ -36,8 +37,11 @@ the demo: a small project, seven issues, a scripted maintainer, and an agent tha
 your own repository (it is cloned and never touched), your issues, your agent
   cf sandbox --repo . --issues issues.yml --engine command --run './agent.sh' --gate 'tests=make test'
 
-  An agent is any command line. It finds its task in the file that $CF_PROMPT_FILE names and changes the files of the folder it
-  is started in. A question for a person goes to $CF_QUESTION_FILE. A key for its model comes from your own $CF_MODEL_KEY.
+  cf sandbox --repo . --issues issues.yml --engine claude-code --gate 'tests=make test'
+
+  The model's key comes from your own environment, by the name of its secret: $ANTHROPIC_API_KEY, $OPENAI_API_KEY and so on.
+  With the engine command an agent is any command line. It finds its task in the file that $CF_PROMPT_FILE names and changes the
+  files of the folder it is started in. A question for a person goes to $CF_QUESTION_FILE. Its key is $CF_MODEL_KEY.
 
 the issues file, a YAML list; only `title` is required
   - title: Add a login page
@@ -65,9 +69,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     own.add_argument("--issues", metavar="FILE", type=Path, help="the issues to open, as YAML (see below)")
     own.add_argument(
-        "--engine", choices=["command"], default="command", help="how agents are run (default: command)"
+        "--engine",
+        choices=sorted(ENGINES),
+        default=COMMAND,
+        help="which agent works (default: command, any command line)",
     )
-    own.add_argument("--run", dest="agent", metavar="CMD", help="the agent's command line, run by bash")
+    own.add_argument(
+        "--run", dest="agent", metavar="CMD", help="for command: the agent's command line, run by bash"
+    )
+    own.add_argument("--model", metavar="NAME", help="its model (default: as configured, else its own)")
+    own.add_argument("--provider", metavar="NAME", help="who serves the model (default: by engine or model)")
+    own.add_argument(
+        "--base-url", metavar="URL", help="where the model's API is (default: the provider's own address)"
+    )
+    own.add_argument(
+        "--installed", action="store_true", help="the agent's program is on the PATH: install nothing"
+    )
     own.add_argument(
         "--gate",
         action="append",
@@ -120,7 +137,8 @@ class _Order:
 
     plans: "tuple[IssuePlan, ...]"
     repo: Path | None
-    agent: str
+    engine: str
+    said: Mapping[str, object]
     gates: tuple[tuple[str, str], ...]
     merges: bool
     max_parallel: int | None
@@ -134,9 +152,13 @@ def _order(args: argparse.Namespace) -> _Order:
     from bot.sandbox.demo import demo_issues
     from bot.sandbox.issuesfile import load_issues
 
-    own = {"--repo": args.repo, "--issues": args.issues, "--run": args.agent}
+    own = {"--repo": args.repo, "--issues": args.issues}
+    if args.engine == COMMAND or args.agent is not None:
+        own["--run"] = args.agent
+    said = {"model": args.model, "provider": args.provider, "base_url": args.base_url}
     if args.what == "demo":
-        extra = [name for name, value in own.items() if value is not None] + (["--gate"] if args.gate else [])
+        given = {**own, "--gate": args.gate or None, "--model": args.model, "--base-url": args.base_url}
+        extra = [name for name, value in given.items() if value is not None]
         if extra:
             raise UsageError(f"{extra[0]}: is for a repository of your own; leave out either it or `demo`")
         plans = demo_issues()
@@ -150,7 +172,9 @@ def _order(args: argparse.Namespace) -> _Order:
             raise UsageError(
                 f"{missing[0]} is missing: a repository of your own needs --repo, --issues and --run"
             )
-        if not args.agent.strip():
+        if args.engine != COMMAND and args.agent is not None:
+            raise UsageError(f"--run: is for the engine command; {args.engine} has a program of its own")
+        if args.engine == COMMAND and not args.agent.strip():
             raise UsageError("--run: must be a command line, found an empty one")
         plans = load_issues(args.issues)
     if args.max_parallel is not None and not 1 <= args.max_parallel <= 64:
@@ -160,7 +184,12 @@ def _order(args: argparse.Namespace) -> _Order:
     return _Order(
         plans,
         args.repo.resolve() if args.repo else None,
-        args.agent or "",
+        args.engine,
+        {
+            **({"args": args.agent} if args.agent else {}),
+            **({"install": []} if args.installed else {}),
+            **{name: value for name, value in said.items() if value is not None},
+        },
         tuple(_gate(text) for text in args.gate),
         args.merge != "none",
         args.max_parallel,
@@ -259,7 +288,7 @@ def _prepare(order: _Order, folder: Path) -> "Prepared":
     if order.repo is None:
         with demo_project() as source:
             return from_folder(source, place, folder / "scratch")
-    wishes = Wishes(order.agent, order.gates, order.max_parallel)
+    wishes = Wishes(order.engine, order.said, order.gates, order.max_parallel)
     return from_repository(order.repo, place, folder / "scratch", wishes)
 
 

@@ -32,9 +32,13 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the command line says about the configuration. `gates` are (name, command)."""
+    """What the command line says about the configuration. `gates` are (name, command).
 
-    run: str
+    `engine` is what stands under the engine's name in the configuration: `args`, `model`, `base_url` and the like.
+    """
+
+    name: str
+    engine: Mapping[str, object]
     gates: tuple[tuple[str, str], ...] = ()
     max_parallel: int | None = None
 
@@ -90,9 +94,9 @@ def _configuration(path: Path, wishes: Wishes) -> str:
     text = path.read_text(encoding="utf-8") if path.is_file() else "version: 1\n"
     read_config(text)  # said with its lines, before anything is changed in it
     found = yaml.safe_load(text) or {}
-    found["engine"] = "command"
+    found["engine"] = wishes.name
     engines = found.get("engines") or {}
-    found["engines"] = {**engines, "command": {**(engines.get("command") or {}), "args": wishes.run}}
+    found["engines"] = {**engines, wishes.name: {**(engines.get(wishes.name) or {}), **wishes.engine}}
     if wishes.gates:
         found["gates"] = [{"name": name, "run": command} for name, command in wishes.gates]
     if wishes.max_parallel is not None:

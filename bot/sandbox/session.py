@@ -12,6 +12,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 
 from bot.model.config import Config
+from bot.model.engine import SECRETS
 from bot.sandbox.actions.engine import ActEngine, own_action
 from bot.sandbox.actions.workspace import Service
 from bot.sandbox.facts import CONDUCTOR, Facts, TaskFacts, read_facts
@@ -23,7 +24,6 @@ from bot.sandbox.screen import Screen
 from bot.sandbox.story import changes
 from bot.sandbox.world import World
 
-MODEL_KEY = "CF_MODEL_KEY"
 _LOOK_EVERY = 0.2
 _STILL = 3  # looks in a row at which nothing has changed and nothing runs
 # Runs beside those of the agents: conductors, and what was cancelled and is still ending.
@@ -72,7 +72,6 @@ def open_sandbox(
     """World, server and engine; at the end every process that it started is gone."""
     world = World(repository, git=prepared.git, clock=_now, salt=secrets.token_hex(16))
     world.actions.disabled |= set(prepared.foreign)
-    key = environ.get(MODEL_KEY, "")
     with serve(world, port=port) as served:
         service = Service(
             served.url,
@@ -85,7 +84,7 @@ def open_sandbox(
             world,
             service,
             own_action(),
-            secrets={MODEL_KEY: key} if key else {},
+            secrets={name: environ[name] for name in SECRETS if environ.get(name)},
             max_runs=prepared.config.max_parallel + _SPARE_RUNS,
         )
         world.engine = engine

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from bot.github.port import Reader
 from bot.model.config import Config, EngineConfig
+from bot.model.engine import COMMAND
 from bot.model.errors import BotError
 from bot.model.report import Outcome, Report
 from bot.model.unit import Gate
@@ -128,6 +129,9 @@ class _Job:
 
     def _work(self, config: Config, claim: Claim) -> Worked:
         place = self._place
+        if place.unit.engine != COMMAND and not place.model_key:
+            words = f"the engine {place.unit.engine} needs its key: the secret {place.unit.secret} is not set"
+            return Worked(self.report(Outcome.INFRA, words))
         home = _empty(place.temp / "cf-home")
         ledger, remote = open_ledger(
             place.workspace, place.temp / "cf-ledger.git", place.environ, self._cancellation

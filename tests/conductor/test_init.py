@@ -42,6 +42,31 @@ def test_a_python_repository_gets_workflows_and_a_valid_configuration(root, caps
     assert "CF_MODEL_KEY" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--engine", "claude-code"], "the model's key as the secret ANTHROPIC_API_KEY"),
+        (["--model", "openai/gpt-5"], "the model's key as the secret OPENAI_API_KEY"),
+        ([], "the engine mini-swe-agent needs a model"),
+        (["--engine", "command"], "set engines.command.args"),
+    ],
+)
+def test_an_engine_by_name_is_written_down_and_what_it_needs_is_said(root, capsys, options, words):
+    assert main(["init", str(root), *options]) == 0
+
+    config = read_config((root / CONFIG_PATH).read_text())
+    assert config.engine == (options[1] if "--engine" in options else "mini-swe-agent")
+    assert [each.model for each in config.engines.values()] == (
+        ["openai/gpt-5"] if "--model" in options else []
+    )
+    assert words in capsys.readouterr().out
+
+
+def test_a_command_line_and_an_engine_by_name_exclude_each_other(root, capsys):
+    assert main(["init", str(root), "--agent", "x", "--engine", "codex"]) == 2
+    assert "leave out --engine and --model" in capsys.readouterr().err
+
+
 def test_a_second_time_changes_nothing_and_somebodys_change_is_kept(root, capsys):
     place(root, go__mod="module x\n")
     main(["init", str(root)])

@@ -39,8 +39,12 @@ def test_a_publish_unit_verifies_nothing_again():
 
 
 def test_an_engines_runner_outweighs_the_common_one():
-    assert unit(replace(CONFIG, engines={"command": EngineConfig("x", runner=("big",))})).runner == ("big",)
-    assert unit(replace(CONFIG, engines={"command": EngineConfig("x")})).runner == ("small",)
+    assert unit(
+        replace(CONFIG, engine="command", engines={"command": EngineConfig("x", runner=("big",))})
+    ).runner == ("big",)
+    assert unit(replace(CONFIG, engine="command", engines={"command": EngineConfig("x")})).runner == (
+        "small",
+    )
 
 
 @pytest.mark.parametrize(("seconds", "minutes"), [(1, 1), (60, 1), (61, 2), (3600, 60)])

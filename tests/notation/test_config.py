@@ -36,7 +36,7 @@ def refusal(text):
 # attribute, its default, how a value is written, good values with what they mean
 KEYS = [
     ("prefix", "cf", "prefix: {}", {"bot": "bot", "A-b_9": "A-b_9", "x" * 20: "x" * 20}),
-    ("engine", "command", "engine: {}", {"command": "command"}),
+    ("engine", "mini-swe-agent", "engine: {}", {"command": "command", "built-in": "mini-swe-agent"}),
     (
         "engines",
         {},
@@ -180,7 +180,7 @@ BAD = [
             "[command]",
             "command",
             "{command: x}",
-            "{codex: {}}",
+            "{cloud: {}}",
             "{command: {args: ''}}",
             "{command: {argz: x}}",
         ],

@@ -6,6 +6,8 @@ import re
 import pytest
 
 from bot.conductor.summary import outputs
+from bot.model.engine import SECRETS, VARIABLES
+from bot.sandbox.world.expressions import value_of
 from tests.builders import a_snapshot, a_task, a_tick
 from tests.packaging.rules import ACTION, EVERYWHERE, PINNED, ROOT, TEMPLATES, parse, shipped
 
@@ -97,6 +99,15 @@ class TestBatch:
     def test_it_starts_only_by_hand(self):
         assert set(template("cf-batch").content["on"]) == {"workflow_dispatch"}
 
+    def test_it_learns_whether_a_models_key_is_there(self):
+        """And the repository variables by which an engine is chosen."""
+        told: dict[str, str] = {}
+        for step in template("cf-conductor").jobs["tick"]["steps"]:
+            told |= step.get("env", {})
+        has = {name: value for name, value in told.items() if name.startswith("CF_HAS_")}
+        assert has == {f"CF_HAS_{name}": f"${{{{ secrets.{name} != '' }}}}" for name in SECRETS}
+        assert [told[name] for name in VARIABLES] == [f"${{{{ vars.{name} }}}}" for name in VARIABLES]
+
 
 class TestWorker:
     def test_it_is_dispatched_with_units_and_keys_and_shows_the_keys(self):
@@ -134,6 +145,20 @@ class TestWorker:
         (caller,) = template("cf-worker").jobs.values()
 
         assert set(caller["permissions"].items()) <= asked
+
+    @pytest.mark.parametrize("name", SECRETS)
+    def test_sec_02_a_unit_gets_the_one_key_that_it_names(self, name):
+        (caller,) = template("cf-worker").jobs.values()
+        keys = {secret: f"the {secret}" for secret in (*SECRETS, "CF_APP_PRIVATE_KEY", "CF_STATE_KEY")}
+
+        def given(secret, present):
+            contexts = {"matrix": {"unit": {"secret": secret}}, "secrets": present}
+            return value_of(caller["secrets"]["model_key"], contexts)
+
+        assert given(name, keys) == f"the {name}"
+        assert given(name, {**keys, name: ""}) == ""
+        for other in ("", "CF_APP_PRIVATE_KEY", "CF_STATE_KEY", "GITHUB_TOKEN"):
+            assert given(other, keys) == ""
 
 
 class TestTask:

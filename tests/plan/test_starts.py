@@ -241,7 +241,7 @@ def test_a_run_that_is_alive_is_left_alone_however_long_it_takes():
 
 @pytest.mark.parametrize("engines", [{"command": EngineConfig()}, {"command": EngineConfig(args=" ")}])
 def test_without_a_command_line_for_the_agent_nothing_starts_and_the_reason_names_the_key(engines):
-    (decision,) = plan(a_snapshot(a_task(1), config=Config(engines=engines))).decisions
+    (decision,) = plan(a_snapshot(a_task(1), config=Config(engine="command", engines=engines))).decisions
 
     assert decision.start is None
     assert "engines.command.args" in decision.reason

@@ -11,7 +11,8 @@ from tests.packaging.rules import ROOT
 
 pytestmark = pytest.mark.e2e
 
-WISHES = Wishes("./agent.sh", (("tests", "make test"),))
+COMMAND = {"args": "./agent.sh"}
+WISHES = Wishes("command", COMMAND, (("tests", "make test"),))
 OURS = tuple(f".github/workflows/{name}" for name in WORKFLOWS)
 
 
@@ -85,7 +86,7 @@ def test_its_own_workflows_are_named_and_its_ignored_files_do_not_hide_ours(tmp_
 def test_its_own_configuration_stays_but_for_what_is_asked(tmp_path, source):
     own = "version: 1\nmax_parallel: 2\ngates: [{name: lint, run: make lint}]\nengines: {command: {args: other, env: {A: b}}}\n"
     commit(source, {".github/cf.yml": own})
-    config = prepare(tmp_path, source, Wishes("./agent.sh")).config
+    config = prepare(tmp_path, source, Wishes("command", COMMAND)).config
     assert config.max_parallel == 2
     assert [gate.name for gate in config.gates] == ["lint"]
     assert (config.engines["command"].args, dict(config.engines["command"].env)) == ("./agent.sh", {"A": "b"})
@@ -93,7 +94,7 @@ def test_its_own_configuration_stays_but_for_what_is_asked(tmp_path, source):
 
 def test_gates_of_the_command_line_take_the_place_of_its_own(tmp_path, source):
     commit(source, {".github/cf.yml": "gates: [{name: lint, run: make lint}]\n"})
-    prepared = prepare(tmp_path, source, Wishes("x", (("one", "true"), ("two", "false")), 3))
+    prepared = prepare(tmp_path, source, Wishes("command", COMMAND, (("one", "true"), ("two", "false")), 3))
     assert [(gate.name, gate.run) for gate in prepared.config.gates] == [("one", "true"), ("two", "false")]
     assert prepared.config.max_parallel == 3
     listing = prepared.git.listing("trunk", ".github")
@@ -121,7 +122,7 @@ def test_a_detached_head_gets_a_branch(tmp_path, source):
 def test_a_configuration_that_cannot_be_used_is_named(tmp_path, source, text, message):
     commit(source, {".github/cf.yml": text})
     with pytest.raises(UsageError, match=message):
-        prepare(tmp_path, source, Wishes("x"))
+        prepare(tmp_path, source, Wishes("command", COMMAND))
 
 
 def test_what_is_no_repository_is_said(tmp_path, source):

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.github.credential import Credential
-from bot.model.config import EngineConfig
+from bot.model.engine import Around
 from bot.model.record import Approval, Attempt, Record
 from bot.model.report import Outcome, Report
 from bot.model.run import Job
@@ -25,6 +25,7 @@ from bot.notation.digests import text_digest
 from bot.notation.records import write_record
 from bot.notation.reports import report_name, work_name
 from bot.notation.units import write_units
+from bot.plan.engines import choose_engine
 from bot.sandbox.world.accounts import BOT
 from bot.sandbox.world.bare_git import BareGit
 from bot.sandbox.world.world import MINIMAL, World
@@ -119,6 +120,7 @@ class Bench:
         self.write(replace(self.record, attempts=(*self.record.attempts, attempt), approval=approval))
         blob = git(self.origin, "rev-parse", "main:.github/cf.yml")
         config = read_config(self.github.file(blob), blob)
+        choice = choose_engine(config, (), Around())
         gates = tuple(gate.name for gate in config.gates)
         self.unit = Unit(
             kind=kind,
@@ -127,8 +129,10 @@ class Bench:
             comments=(self.comment,),
             accounts=(BOT.id,),
             config_blob=blob,
-            engine=config.engine,
-            model=config.engines.get(config.engine, EngineConfig()).model or "",
+            engine=choice.engine,
+            model=choice.model,
+            provider=choice.provider,
+            secret=choice.secret,
             runner=("ubuntu-latest",),
             verify=(VerifyLeg("ubuntu-latest", "ubuntu-latest", gates),) if gates else (),
             earlier=earlier,

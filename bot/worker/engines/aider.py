@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from bot.model.engine import PROVIDER_SECRETS
-from bot.model.report import Category
+from bot.model.report import Category, Outcome
 from bot.worker.engines import Brief, Call, Engine, Verdict
 from bot.worker.engines.facts import Facts, trouble
-from bot.worker.engines.verdicts import busy, judge_end
+from bot.worker.engines.verdicts import judge_end, judge_provider
 from bot.worker.process import Ended
 
 _TOKENS = re.compile(
@@ -18,7 +18,7 @@ _TOKENS = re.compile(
 )
 _COST = re.compile(r"Cost: \$([\d.,]{1,14}) message")
 _APPLIED = re.compile(r"(?:Applied edit to|Creating empty file) (.{1,200})")
-_TROUBLE = re.compile(r"litellm\.\w{1,60}Error|Retrying in [\d.]{1,8} seconds")
+_TROUBLE = re.compile(r"litellm\.\w{1,60}Error")
 _FACTORS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
@@ -47,7 +47,10 @@ class Aider:
         command += ["--input-history-file", str(brief.home / "input")]
         if brief.feedback is not None:
             command += ["--restore-chat-history"]
-        return Call((*command, *shlex.split(brief.args)), {**brief.env, **litellm_environment(brief)})
+        return Call(
+            (*command, *shlex.split(brief.args)),
+            {**brief.env, "COLUMNS": "1000", **litellm_environment(brief)},
+        )
 
     def read(self, facts: Facts, line: str) -> Facts:
         if found := _TOKENS.search(line):
@@ -57,6 +60,7 @@ class Aider:
             return replace(
                 facts,
                 said="",
+                error="",
                 tokens=facts.tokens + used,
                 usd=facts.usd + (_plain(cost[1]) if cost else 0.0),
             )
@@ -65,14 +69,19 @@ class Aider:
         return trouble(facts, line) if _TROUBLE.search(line) else facts
 
     def verdict(self, ended: Ended, facts: Facts) -> Verdict:
-        return busy(facts) if facts.capacity else judge_end(ended, facts)
+        if provider := judge_provider(facts):
+            return provider
+        if facts.error:
+            return Verdict(Outcome.FAILED, f"the agent got no answer: {facts.error}")
+        return judge_end(ended, facts)
 
 
 def litellm_environment(brief: Brief) -> dict[str, str]:
     """The key and the address under the names by which litellm looks for them."""
     known = {**PROVIDER_SECRETS, "google": "GEMINI_API_KEY"}
     name = known.get(brief.provider, f"{brief.provider.upper().replace('-', '_')}_API_KEY")
-    own = {name: brief.model_key}
+    # Prices as the installed version knows them, instead of a download at each start.
+    own = {name: brief.model_key, "LITELLM_LOCAL_MODEL_COST_MAP": "true"}
     if brief.base_url:
         address = f"{brief.provider.upper().replace('-', '_')}_API_BASE"
         own |= {

@@ -108,7 +108,9 @@ class Listener:
 
     def end(self, show: Callable[[bytes], object]) -> None:
         """The program has ended: what stands there is its last line."""
-        self._take(self._decoder.decode(b"", final=True) + "\n", show)
+        last = self._decoder.decode(b"", final=True)
+        if self._partial or last:
+            self._take(f"{last}\n", show)
         self._decoder.reset()
 
     def _take(self, text: str, show: Callable[[bytes], object]) -> None:

@@ -50,7 +50,6 @@ class MiniSweAgent:
             "MSWEA_SILENT_STARTUP": "1",
             "MSWEA_COST_TRACKING": "ignore_errors",  # a model without a known price still works
             "MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT": "4",
-            "LITELLM_LOCAL_MODEL_COST_MAP": "true",
             **({"CF_MINI_CONTINUE": str(kept)} if brief.session else {}),
         }
         return Call(

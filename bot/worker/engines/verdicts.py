@@ -18,16 +18,24 @@ def judge_end(ended: Ended, facts: Facts) -> Verdict:
     """By exit status, signal, and the trouble that was told last."""
     if ended.code == 0:
         return Verdict(None)
-    if facts.capacity:
-        return busy(facts)
-    if facts.refused:
-        return Verdict(Outcome.INFRA, f"the model's provider refuses: {facts.refused}")
+    if provider := judge_provider(facts):
+        return provider
+    if facts.error and ended.code > 0:
+        return Verdict(Outcome.FAILED, f"the agent ended with exit status {ended.code}: {facts.error}")
     # A shell reports a child's death by signal n as 128 + n.
     number = -ended.code if ended.code < 0 else ended.code - 128
     if number in {int(known) for known in signal.valid_signals()}:
         return Verdict(Outcome.CRASHED, f"the agent died of {_name(number)} (exit status {ended.code})")
-    told = f": {facts.error}" if facts.error else ""
-    return Verdict(Outcome.FAILED, f"the agent ended with exit status {ended.code}{told}")
+    return Verdict(Outcome.FAILED, f"the agent ended with exit status {ended.code}")
+
+
+def judge_provider(facts: Facts) -> Verdict | None:
+    """What the model's provider said last, if it would not work."""
+    if facts.capacity:
+        return busy(facts)
+    if facts.refused:
+        return Verdict(Outcome.INFRA, f"the model's provider refuses: {facts.refused}")
+    return None
 
 
 def busy(facts: Facts) -> Verdict:

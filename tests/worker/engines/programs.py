@@ -170,5 +170,5 @@ def _machine() -> Mapping[str, str]:
 
 def as_text(found: Round) -> str:
     """A round as a transcript: a line of facts about its end, then its output as it was."""
-    head = {"how": str(found.ended.how), "code": found.ended.code}
+    head = {"how": str(found.ended.how), "code": found.ended.code, "seconds": round(found.ended.seconds, 1)}
     return f"{json.dumps(head)}\n{found.ended.output}"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 ANSWER = "I wrote feature.txt."
+MENDED = "It is mended."
 QUESTION = "Which one?\n\nA. this\nB. that\n"
 WRITE = "echo hello > feature.txt"
 MEND = "echo mended > mended.txt"
@@ -44,11 +45,13 @@ def fixtures() -> dict[str, Any]:
 
 
 def _scene(match: dict[str, Any], command: str, file: str) -> list[dict[str, Any]]:
-    done = {"content": ANSWER, "usage": _USAGE}
+    # What names a file is taken by aider for a wish to see it.
+    words = MENDED if command == MEND else ANSWER
+    done = {"content": words, "usage": _USAGE}
     finish = {**done, "toolCalls": [{"name": "bash", "arguments": {"command": FINISH}}]}
     after = {**match, "hasToolResult": True}
     scenes: list[dict[str, Any]] = [
-        {"match": {**match, "systemMessage": _AIDER}, "response": {**done, "content": f"{ANSWER}\n\n{file}"}},
+        {"match": {**match, "systemMessage": _AIDER}, "response": {**done, "content": f"{words}\n\n{file}"}},
         {"match": {**after, "systemMessage": _MINI}, "response": finish},
         {"match": after, "response": done},
     ]
