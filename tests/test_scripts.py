@@ -8,7 +8,8 @@ import tarfile
 
 import pytest
 
-from scripts import slim_openapi
+from bot.model.engine import COMMAND, ENGINES
+from scripts import engine_table, slim_openapi
 from scripts.graphql_schema import compress
 from scripts.npm_package import Source, main
 
@@ -114,3 +115,10 @@ class TestCommand:
     def test_a_package_with_another_content_is_refused(self, run):
         with pytest.raises(SystemExit, match="sha256"):
             run(source=a_source(b"something else"))
+
+
+def test_the_page_about_engines_shows_what_the_recordings_say():
+    text = engine_table.PAGE.read_text(encoding="utf-8")
+
+    assert engine_table.page(text) == text
+    assert {line.split("`")[1] for line in engine_table.table().splitlines()[2:]} == set(ENGINES) - {COMMAND}

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -286,7 +287,8 @@ class _Tree:
                 time.sleep(0.02)
             else:
                 break
-        self._process.poll()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.5)  # its other threads may outlive its first one by a moment
 
     def _marked(self, pid: int) -> bool:
         try:
