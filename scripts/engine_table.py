@@ -38,7 +38,7 @@ def _cell(file: Path) -> str:
         for line in file.read_text(encoding="utf-8").splitlines()
         if line.startswith('{"how"')
     ]
-    seconds = sum(head["seconds"] for head in heads)
+    seconds = sum(head.get("seconds", 0) for head in heads)
     return f"{heads[-1]['code']}, {seconds:.0f} s"
 
 

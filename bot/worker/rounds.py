@@ -104,6 +104,9 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
         judged = run_gates(bench.gates, bench.gate_shop)
         undo()
         results = tuple(item.result for item in judged)
+        for result in results:
+            listener.note(Category.GATE, f"{result.name}: {result.status}")
+        tried = replace(tried, facts=listener.facts)
         if bench.shop.cancellation is not None and bench.shop.cancellation.reason:
             return replace(
                 tried, outcome=Outcome.CANCELLED, reason=bench.shop.cancellation.reason, gates=results
@@ -168,7 +171,7 @@ def _ended(bench: Bench, ended: Ended, files: OwnFiles, facts: Facts, spent: str
         or redact(facts.said).strip()
         or ("" if bench.engine.structured else _end_of(redact(ended.output).strip()))
     )
-    question = read_question(redact(read_foreign(files.question))) or facts.question
+    question = read_question(redact(read_foreign(files.question))) or _hidden(facts.question, redact)
     if ended.how is End.CANCELLED:
         assert bench.shop.cancellation is not None
         return Tried(Outcome.CANCELLED, bench.shop.cancellation.reason, said=said)
@@ -194,6 +197,13 @@ def _ended(bench: Bench, ended: Ended, files: OwnFiles, facts: Facts, spent: str
 def _judged(verdict: Verdict, bench: Bench, said: str) -> Tried:
     reason = bench.shop.redactor.text(verdict.reason)
     return Tried(verdict.outcome, reason, said=said, retry_after=verdict.retry_after)
+
+
+def _hidden(question: Question | None, redact: Callable[[str], str]) -> Question | None:
+    """A question of the stream without what must not be shown."""
+    if question is None:
+        return None
+    return Question(redact(question.text), tuple(map(redact, question.options)), redact(question.tried))
 
 
 def _minutes(span: timedelta) -> str:

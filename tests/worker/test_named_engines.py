@@ -45,7 +45,11 @@ def test_it_is_installed_told_and_continued_and_its_counts_reach_the_report(benc
     assert (report.outcome, report.rounds) == (Outcome.PASSED, 2)
     assert (report.engine, report.version, report.model) == ("claude-code", "9.9.9", "claude-x")
     assert (report.tokens, report.usd, report.session) == (220, 0.5, "s-1")
-    assert {step.category for step in report.steps} == {Category.MODEL, Category.SHELL}
+    assert {step.category for step in report.steps} == {
+        Category.MODEL,
+        Category.SHELL,
+        Category.GATE,
+    }
     starts = (setup.place.temp / "cf-home/starts").read_text()
     assert "Add login" in starts.split("--resume s-1")[0]
     assert "Add login" not in starts.split("--resume s-1")[1]

@@ -26,6 +26,7 @@ class Counting:
     install: Sequence[Sequence[str]] = ()
     structured = False
     can_continue = True
+    litter: Sequence[str] = ()
 
     def __init__(self, line):
         self.line = line

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from bot.model.config import Spending
 from bot.worker.cancellation import Cancellation
 from bot.worker.engines import Brief, engine
 from bot.worker.engines.facts import Facts, Listener
@@ -148,8 +149,18 @@ class Stage:
             "",
             cancellation or Cancellation(),
         )
-        bench = Bench(self.engine, shop, shop, (), 0, timedelta(seconds=wall), None, lambda: None)
-        ended = _start(bench, self.brief, self.listener, timedelta(seconds=wall))
+        bench = Bench(
+            engine=self.engine,
+            shop=shop,
+            gate_shop=shop,
+            gates=(),
+            corrections=0,
+            timeout=timedelta(seconds=wall),
+            stall=None,
+            budget=Spending(),
+            settle=lambda: None,
+        )
+        ended = _start(bench, self.brief, self.listener, timedelta(seconds=wall), lambda: "")
         return Round(ended, self.listener.facts)
 
     def feed_back(self, text: str) -> None:
