@@ -104,9 +104,6 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
         judged = run_gates(bench.gates, bench.gate_shop)
         undo()
         results = tuple(item.result for item in judged)
-        for result in results:
-            listener.note(Category.GATE, f"{result.name}: {result.status}")
-        tried = replace(tried, facts=listener.facts)
         if bench.shop.cancellation is not None and bench.shop.cancellation.reason:
             return replace(
                 tried, outcome=Outcome.CANCELLED, reason=bench.shop.cancellation.reason, gates=results

@@ -113,10 +113,6 @@ class Listener:
             self._take(f"{last}\n", show)
         self._decoder.reset()
 
-    def note(self, category: Category, text: str) -> None:
-        """A step of ours beside the program's own."""
-        self.facts = self._stamped(self.facts, self.facts.step(category, text))
-
     def _take(self, text: str, show: Callable[[bytes], object]) -> None:
         *lines, self._partial = (self._partial + text).split("\n")
         self._partial = self._partial[-_LONGEST:]
