@@ -101,6 +101,7 @@ def label_names(config: Config) -> dict[str, tuple[str, str]]:
     names = {config.label(status): look for status, look in LABELS.items()}
     names[config.label("dashboard")] = ("ededed", "where the conductor keeps its cursors")
     names[config.label("pause")] = ("000000", "holds every start while it is on the dashboard, or this task")
+    names[config.label("shared-fix")] = ("1d76db", "mends a failure that several tasks share")
     return names
 
 
@@ -416,7 +417,7 @@ def _open_issues(github: GitHub, plan: Plan, seen: Observation, effects: Effects
     config = seen.snapshot.config
     github.ensure_labels(label_names(config))
     there: set[str] = set()
-    for label in sorted({label for issue in plan.opens for label in issue.labels}):
+    for label in sorted({issue.labels[0] for issue in plan.opens}):
         found = (*github.labelled(label), *github.labelled(label, closed=True))
         ours = (issue for issue in found if issue.author.id in seen.snapshot.accounts)
         there |= {fingerprint for issue in ours if (fingerprint := read_fingerprint(issue.body)) is not None}
@@ -475,8 +476,11 @@ def _remember(
     acted = _seen_to(cursor, plan, seen, effects)
     day, spent = _ledger(plan, seen)
     verdicts = {**(before.verdicts if before else {}), **plan.remembered}
+    fixed = {**(before.fixed if before else {}), **plan.fixed}
     state = fitting(
-        State(cursor, records, finished, valid, rejected, _paused_for(seen), day, spent, acted, verdicts),
+        State(
+            cursor, records, finished, valid, rejected, _paused_for(seen), day, spent, acted, verdicts, fixed
+        ),
         _running(plan),
     )
     body = _dashboard(plan, seen, state, effects)

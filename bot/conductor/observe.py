@@ -91,6 +91,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
     _check_ended_batches(github, tasks, batches, config)
     dashboards = _dashboards(view, config.prefix)
     tasks = _with_posted_notices(tasks, comments, accounts)
+    tasks = _with_own_needs(tasks, view.repository.full_name)
     runs = _with_recorded_runs(github, runs, tasks, now)
     snapshot = Snapshot(
         now=now,
@@ -109,6 +110,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         around=around,
         spent=_spent(state, comments, now, accounts),
         remembered=state.verdicts if state else {},
+        fixed=state.fixed if state else {},
     )
     snapshot, boxes = read_boxes(dashboard, snapshot, partial(look_up, github))
     paused = pause_words(dashboards, snapshot, boxes, state.paused_for if state else "")
@@ -414,6 +416,19 @@ def task_of(
 
 def _native_needs(issues: Mapping[int, Issue]) -> dict[Ref, NeedState]:
     return {edge.ref: edge.state for issue in issues.values() for edge in issue.edges if edge.ref is not None}
+
+
+def _with_own_needs(tasks: Mapping[int, Task], home: str) -> dict[int, Task]:
+    """The edges that we made ourselves (shared fixes, inference) beside those of text and GitHub."""
+    return {
+        number: replace(
+            task,
+            needs=tuple(dict.fromkeys((*task.needs, *(Ref(home, need) for need in task.record.own_needs)))),
+        )
+        if task.record.own_needs
+        else task
+        for number, task in tasks.items()
+    }
 
 
 def _with_posted_notices(

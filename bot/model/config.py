@@ -173,6 +173,7 @@ class Config(Struct, frozen=True):
     supervisor: str = "rules"  # rules, llm or off
     supervisor_rules: tuple[SupervisorRule, ...] = ()
     blockers: Blockers = Blockers()
+    shared_fixes: str = "propose"  # propose, auto or off
     blob: str = ""
     warnings: tuple[str, ...] = ()  # what is allowed and has no effect, in plain words
 

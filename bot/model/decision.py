@@ -10,7 +10,7 @@ from bot.model.advice import Verdict
 from bot.model.batch import BatchEnd
 from bot.model.change import React
 from bot.model.engine import Choice
-from bot.model.record import Record
+from bot.model.record import Fixed, Record
 from bot.model.snapshot import Lookup
 from bot.model.status import Status
 from bot.model.unit import Kind
@@ -95,7 +95,10 @@ class Response(Struct, frozen=True):
 
 
 class OpenIssue(Struct, frozen=True):
-    """An issue of our own to be opened, once: `fingerprint` is hidden in its body, and one that carries it is not opened again."""
+    """An issue of our own to be opened, once: `fingerprint` is hidden in its body, and one that carries it is not opened again.
+
+    It is looked for among the issues that carry the first of its labels.
+    """
 
     fingerprint: str
     title: str
@@ -106,7 +109,8 @@ class OpenIssue(Struct, frozen=True):
 class Plan(Struct, frozen=True):
     """One decision for every tracked task, by number. `cycles` are paths like (1, 2, 3, 1).
 
-    `remembered` are verdicts on questions to be kept for later ticks, by question_fingerprint.
+    `remembered` are verdicts on questions to be kept for later ticks, by question_fingerprint, `fixed` shared failures that were
+    mended.
     """
 
     decisions: tuple[Decision, ...]
@@ -117,6 +121,7 @@ class Plan(Struct, frozen=True):
     responses: tuple[Response, ...] = ()
     wanted: frozenset[Lookup] = frozenset()  # by what is no task's decision
     remembered: Mapping[str, Verdict] = field(default_factory=dict)
+    fixed: Mapping[str, Fixed] = field(default_factory=dict)
 
     @property
     def wants(self) -> frozenset[Lookup]:

@@ -128,6 +128,21 @@ class Held(Struct, frozen=True, omit_defaults=True):
     tries: int = 0
 
 
+class SharedFix(Struct, frozen=True, omit_defaults=True):
+    """The failure (its fingerprint) that this task shares with others, and the issue that mends it for all of them."""
+
+    failure: str
+    issue: int
+
+
+class Fixed(Struct, frozen=True, omit_defaults=True):
+    """A failure that was mended: by which issue, when that was closed, and how often it was mended by then."""
+
+    issue: int
+    at: Moment
+    times: int = 1
+
+
 class Record(Struct, frozen=True, omit_defaults=True):
     """The record of task `task`. `attempts` are oldest first; `strikes` and `interruptions` count since they were last cleared.
 
@@ -147,6 +162,11 @@ class Record(Struct, frozen=True, omit_defaults=True):
     blocker: Blocker | None = None
     asked_in: str = ""  # node id of the comment that holds the newest question
     answers: tuple[Answer, ...] = ()
+    own_needs: tuple[
+        int, ...
+    ] = ()  # issues of this repository, beside those that the description and GitHub name
+    fix: SharedFix | None = None
+    unshared: tuple[str, ...] = ()  # failures that were mended, or for which no fix is wanted
     automatic: tuple[str, ...] = ()  # fingerprints of the questions that were answered automatically
     notices: tuple[str, ...] = ()
     acted: tuple[int, ...] = ()

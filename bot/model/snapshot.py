@@ -10,7 +10,7 @@ from bot.model.batch import Batch
 from bot.model.config import Config
 from bot.model.engine import Around
 from bot.model.issue import Comment, Issue, NeedState
-from bot.model.record import Spent
+from bot.model.record import Fixed, Spent
 from bot.model.ref import Ref
 from bot.model.report import Question, Report
 from bot.model.run import Artifact, Job, Run
@@ -71,7 +71,7 @@ class Snapshot(Struct, frozen=True):
     `others` are issues of ours that are no tasks and may hold commands: the dashboard, batches. `orders_after`: comments older
     than this hold no orders. `acted`: comments whose commands were seen to.
     `remembered` are verdicts of earlier ticks by question_fingerprint; `judged` is filled only where a question's words were
-    taken out.
+    taken out. `fixed` are shared failures that were mended, by fingerprint.
     `standstill` says why nothing may start at all (empty: starts are allowed).
     """
 
@@ -101,3 +101,4 @@ class Snapshot(Struct, frozen=True):
     acted: frozenset[int] = frozenset()
     remembered: Mapping[str, Verdict] = field(default_factory=dict)
     judged: Mapping[Question, Judged] = field(default_factory=dict)
+    fixed: Mapping[str, Fixed] = field(default_factory=dict)

@@ -52,8 +52,7 @@ _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
 _NOT_YET = frozenset(
-    "start isolation inference shared_fixes webhook unit testing"
-    " dependencies.sub_issues dependencies.sync".split()
+    "start isolation inference webhook unit testing dependencies.sub_issues dependencies.sync".split()
 )
 
 _ENGINE_NAMES = tuple(sorted({*ENGINES, *ALIASES}))
@@ -550,6 +549,7 @@ _TOP: Mapping[str, Reader] = {
     ),
     "supervisor": _as("supervisor", choice("rules", "llm", "off")),
     "supervisor_rules": _as("supervisor_rules", _rules),
+    "shared_fixes": _as("shared_fixes", choice("propose", "auto", "off")),
     "blockers": _as(
         "blockers",
         _section(

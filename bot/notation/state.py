@@ -11,13 +11,14 @@ from msgspec.structs import replace
 from bot.model.advice import Verdict
 from bot.model.issue import Issue
 from bot.model.moment import Moment
-from bot.model.record import Spent
+from bot.model.record import Fixed, Spent
 from bot.notation.codec import Unreadable, dump, load
 from bot.notation.marker import read_marker, write_marker
 
 NAME = "state"
 
 _MOST = 30_000  # characters; the dashboard shows where everything stands as well, within what GitHub takes
+_MOST_FIXED = 50
 _MOST_VERDICTS = 8_000  # of them: some dozens, and each can be had again
 
 
@@ -29,7 +30,7 @@ class State(Struct, frozen=True, omit_defaults=True):
     finished: one that has left the tracked issues is looked at by its number. `finished` says the same for finished ones whose
     record is not among the first comments of their issue, so that a reopened task finds it again.
     `acted` are comments at the cursor, which are read again, and whose commands were seen to. `verdicts` are what became of
-    questions here, by question_fingerprint, oldest first.
+    questions here, by question_fingerprint, oldest first, `fixed` the last shared failures that were mended.
 
     `spent` is, by key, what the attempts that ended on `day` (UTC) have used up: records of closed issues are not read any more.
     """
@@ -44,6 +45,7 @@ class State(Struct, frozen=True, omit_defaults=True):
     spent: Mapping[str, Spent] = field(default_factory=dict)
     acted: tuple[int, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    fixed: Mapping[str, Fixed] = field(default_factory=dict)
 
 
 def fitting(state: State, running: Collection[str] = ()) -> State:
@@ -56,7 +58,8 @@ def fitting(state: State, running: Collection[str] = ()) -> State:
     verdicts = dict(state.verdicts)
     while verdicts and len(dump(verdicts)) > _MOST_VERDICTS:
         verdicts.pop(next(iter(verdicts)))
-    state = replace(state, verdicts=verdicts)
+    fixed = dict(list(state.fixed.items())[-_MOST_FIXED:])
+    state = replace(state, verdicts=verdicts, fixed=fixed)
     finished, records = dict(state.finished), dict(state.records)
     size = len(dump(state))
     for index in (finished, records):

@@ -25,6 +25,14 @@ from bot.plan.people import (
 )
 from bot.plan.questions import heed_veto, remembered, settle_questions
 from bot.plan.responses import respond
+from bot.plan.sharing import (
+    admit_fix,
+    await_fix,
+    close_spare_fix,
+    fixed_now,
+    fixes_to_open,
+    tell_failed_fix,
+)
 from bot.plan.spending import hold_over_budget
 from bot.plan.starts import (
     hold_back_off,
@@ -56,6 +64,9 @@ RULES: tuple[Rule, ...] = (
     publish_again,
     leave_ended_batch,
     hold_cyclic,
+    close_spare_fix,
+    await_fix,
+    tell_failed_fix,
     wait_for_people,
     hold_standstill,
     hold_paused,
@@ -76,7 +87,7 @@ def plan(snapshot: Snapshot) -> Plan:
     decided: dict[int, Decision] = {}
     free: list[Item] = []
     for_all = for_all_tasks(board)
-    items = tuple(heed(admit(item, board), board, for_all) for item in board.items)
+    items = tuple(admit_fix(heed(admit(item, board), board, for_all), board) for item in board.items)
     for item in items:
         decision = _first(item, board)
         if decision is None:
@@ -99,6 +110,8 @@ def plan(snapshot: Snapshot) -> Plan:
         responses=respond(items, decided, board),
         wanted=board.orders.wants.union(*(item.heard.wants for item in items)),
         remembered=remembered(decided, board),
+        opens=fixes_to_open(decided, board),
+        fixed=fixed_now(decided, board),
     )
 
 

@@ -129,7 +129,7 @@ def _issue(issue: Issue, snapshot: Snapshot) -> Issue:
     return replace(
         issue,
         title="",
-        body="",
+        body=_own_mark(issue, snapshot),
         labels=tuple(_label(label, snapshot.config) for label in issue.labels),
         events=tuple(
             replace(event, label=_label(event.label, snapshot.config)) if event.label else event
@@ -138,6 +138,12 @@ def _issue(issue: Issue, snapshot: Snapshot) -> Issue:
         pulls=tuple(replace(pull, head_ref="", url="") for pull in issue.pulls),
         comments=tuple(_comment(comment, snapshot) for comment in issue.comments),
     )
+
+
+def _own_mark(issue: Issue, snapshot: Snapshot) -> str:
+    """Of an issue of our own what it is for."""
+    fingerprint = read_fingerprint(issue.body) if issue.author.id in snapshot.accounts else None
+    return with_fingerprint("", fingerprint) if fingerprint else ""
 
 
 def _label(label: str, config: Config) -> str:

@@ -16,6 +16,7 @@ from bot.model.errors import NotFound
 from bot.model.report import GateResult, GateStatus, Hold, Outcome, Report
 from bot.model.run import Artifact, Job
 from bot.notation.codec import Unreadable
+from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.keys import keys_in, read_key
 from bot.plan.outcomes import legs_of
 from bot.worker.artifact import WorkGone, download_earlier, find_bundle, find_report
@@ -83,6 +84,8 @@ def _without_change(place: Place, base: Report, judgement: Judgement) -> Report:
     gates = base.gates
     if outcome is Outcome.FAILED and (legs := read_results(place.verify_out)):
         gates = tuple(gate for leg in legs for gate in leg.gates)
+        failed = [(gate.name, gate.tail) for gate in gates if gate.status is not GateStatus.PASSED]
+        base = replace(base, failure=failure_fingerprint(failed) or base.failure)
     return replace(base, outcome=outcome, reason=judgement.reason, question=question, gates=gates)
 
 

@@ -1,0 +1,271 @@
+"""Shared fixes: the same failure met by several tasks is mended once, in an issue of its own, while they wait for it.
+
+All of it is derived anew at each tick, from the newest failure in the tasks' records and from the fix's issue, so it does not
+matter which tick opens the issue or sees it closed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from bot.model.decision import Decision, Notice, OpenIssue, Verb
+from bot.model.issue import NeedState
+from bot.model.record import Fixed, Record, SharedFix
+from bot.model.ref import Ref
+from bot.model.report import STRIKES, GateStatus
+from bot.model.snapshot import NeedOf
+from bot.model.status import Status
+from bot.model.unit import Kind
+from bot.notation.comments import read_fingerprint
+from bot.notation.quoting import code_block, quote_line
+from bot.plan.board import Board, Item
+from bot.plan.waiting import state_of
+
+LABEL = "shared-fix"
+_MARK = "shared-fix:"
+_LISTED = 30
+_WAITING = (Status.READY, Status.FAILED)
+
+
+def fix_mark(failure: str, times: int) -> str:
+    """The fingerprint of the issue that mends a failure: `times` counts up when a fix did not last."""
+    return f"{_MARK}{failure}:{times}"
+
+
+def fix_of(item: Item, board: Board) -> tuple[str, int] | None:
+    """The failure that this issue of ours is to mend, and for which time; None for every other task."""
+    issue = item.task.issue
+    if issue.author.id not in board.accounts or not issue.has_label(board.config.label(LABEL)):
+        return None
+    mark = read_fingerprint(issue.body) or ""
+    failure, _, times = mark.removeprefix(_MARK).partition(":")
+    return (failure, int(times)) if mark.startswith(_MARK) and times.isdecimal() else None
+
+
+def failing(record: Record) -> str:
+    """The fingerprint of the failure that stands between this task and its end; empty if nothing does."""
+    if record.strikes == 0 and record.status is not Status.FAILED:
+        return ""
+    ended = [one for one in record.attempts if one.kind is Kind.CODE and one.outcome is not None]
+    last = ended[-1] if ended else None
+    if last is None or last.outcome not in STRIKES or record.live is not None:
+        return ""
+    return "" if last.failure in record.unshared else last.failure
+
+
+def open_fixes(board: Board) -> Mapping[str, int]:
+    """The open fix of each failure. Where two conductors opened one each, the lower number counts."""
+    found: dict[str, int] = {}
+    for item in board.items:
+        mends = fix_of(item, board) if item.task.issue.is_open else None
+        if mends is not None:
+            found.setdefault(mends[0], item.number)
+    return found
+
+
+def admit_fix(item: Item, board: Board) -> Item:
+    """With `shared_fixes: auto` the configuration orders a fix: for it stands who ordered the first task that waits for it."""
+    if board.config.shared_fixes != "auto" or item.record.approval is not None or fix_of(item, board) is None:
+        return item
+    if item.meant.status is not Status.READY:
+        return item
+    mended = board.snapshot.tasks
+    orders = [
+        task.record.approval
+        for task in mended.values()
+        if task.record.fix is not None and task.record.fix.issue == item.number and task.record.approval
+    ]
+    if not orders:
+        return item
+    approval = board.approval_by(item, orders[0].by, item.task.issue.created_at)
+    return replace(item, record=replace(item.record, approval=approval))
+
+
+def close_spare_fix(item: Item, board: Board) -> Decision | None:
+    """Two conductors may open the same fix: the younger one is closed before it starts."""
+    mends = fix_of(item, board)
+    if mends is None or item.record.live is not None:
+        return None
+    first = open_fixes(board).get(mends[0], item.number)
+    if first == item.number:
+        return None
+    notice = Notice("spare-fix", f"#{first} mends the same failure, so this one is closed.")
+    decision = board.move(item, Status.DONE, item.record, f"#{first} mends the same", (notice,))
+    return replace(decision, close=True)
+
+
+def tell_failed_fix(item: Item, board: Board) -> Decision | None:
+    """A fix that failed is a person's, and said so once to those who ordered what waits for it."""
+    mends = fix_of(item, board)
+    if mends is None or item.meant.status is not Status.FAILED:
+        return None
+    waiting = [task for task in board.snapshot.tasks.values() if _waits_for(task.record, item.number)]
+    people = dict.fromkeys(task.record.approval.by for task in waiting if task.record.approval)
+    text = (
+        f"{' '.join(f'@{name}' for name in people)} This shared fix failed, and {_counted(len(waiting))} for it. Please mend the"
+        " cause and close this issue as completed; closed as not planned, they go on without it."
+    ).strip()
+    number = item.record.next_attempt - 1
+    return board.hold(
+        item, "the shared fix failed: it is a person's now", notices=(Notice(f"fix-failed:{number}", text),)
+    )
+
+
+def _counted(count: int) -> str:
+    return "1 task waits" if count == 1 else f"{count} tasks wait"
+
+
+def _waits_for(record: Record, number: int) -> bool:
+    return record.fix is not None and record.fix.issue == number
+
+
+def await_fix(item: Item, board: Board) -> Decision | None:
+    """A task whose failure is shared waits for its fix, and goes on without a strike once that is closed as completed.
+
+    Closed in any other way the fix is off: the task goes on as if there had been none, and does not ask for one again. A person's
+    `cf:ready` does not jump the queue: the failure is still there.
+    """
+    record = item.record
+    if item.meant.status not in _WAITING or record.live is not None:
+        return None
+    if record.fix is not None:
+        return _follow(item, record.fix, board)
+    failure = failing(record)
+    if not failure or board.config.shared_fixes == "off" or fix_of(item, board) is not None:
+        return None
+    fix = open_fixes(board).get(failure, 0)
+    if fix:
+        waiting = replace(
+            record, fix=SharedFix(failure, fix), own_needs=tuple(dict.fromkeys((*record.own_needs, fix)))
+        )
+        return board.hold(replace(item, record=waiting), f"the same failure is being mended by #{fix}")
+    fixed = board.snapshot.fixed.get(failure)
+    last = record.attempts[-1]
+    if fixed is not None and last.claimed_at < fixed.at:
+        return _go_on(item, failure, board, f"#{fixed.issue} has mended this failure since its attempt began")
+    if len(sharing(failure, board)) > 1:
+        return board.hold(item, "several tasks fail alike: a shared fix is being opened")
+    return None
+
+
+def sharing(failure: str, board: Board) -> tuple[Item, ...]:
+    """The tasks that wait with this failure, fixes themselves left out."""
+    return tuple(
+        item
+        for item in board.items
+        if item.task.issue.is_open
+        and item.meant.status in _WAITING
+        and failing(item.record) == failure
+        and fix_of(item, board) is None
+    )
+
+
+def _follow(item: Item, fix: SharedFix, board: Board) -> Decision | None:
+    ref = Ref(board.snapshot.repository.full_name, fix.issue)
+    state = state_of(ref, board.snapshot)
+    if state is None:
+        return board.hold(item, f"#{fix.issue} is being looked up", wants={NeedOf(ref)})
+    if state in (NeedState.OPEN, NeedState.UNKNOWN):
+        return board.hold(item, f"the same failure is being mended by #{fix.issue}")
+    if state.satisfied:
+        return _go_on(item, fix.failure, board, f"#{fix.issue} has mended the failure that it shares")
+    record = replace(_without_fix(item.record, fix), unshared=(*item.record.unshared, fix.failure))
+    return board.decide(item, Verb.HOLD, f"its shared fix #{fix.issue} is off", item.meant.status, record)
+
+
+def _without_fix(record: Record, fix: SharedFix) -> Record:
+    return replace(record, fix=None, own_needs=tuple(one for one in record.own_needs if one != fix.issue))
+
+
+def _go_on(item: Item, failure: str, board: Board, reason: str) -> Decision:
+    """Ready again, the strike of that failure given back; once for each failure, so that a fix that mends nothing ends."""
+    record = item.record if item.record.fix is None else _without_fix(item.record, item.record.fix)
+    record = replace(
+        record,
+        strikes=max(0, record.strikes - 1),
+        not_before=None,
+        unshared=(*record.unshared, failure),
+    )
+    return board.move(item, Status.READY, record, reason)
+
+
+# ---------------------------------------------------------------------- the issues, and what is remembered of them
+
+
+def fixes_to_open(decided: Mapping[int, Decision], board: Board) -> tuple[OpenIssue, ...]:
+    """One issue for each failure that two or more tasks wait with and that no open fix is for."""
+    if board.config.shared_fixes == "off" or board.snapshot.standstill:
+        return ()
+    return tuple(_to_open(decided, board))
+
+
+def _to_open(decided: Mapping[int, Decision], board: Board) -> Iterator[OpenIssue]:
+    met: dict[str, list[Decision]] = {}
+    for item in board.items:
+        decision = decided[item.number]
+        failure = failing(decision.record) if decision.status in _WAITING else ""
+        if (
+            failure
+            and decision.record.fix is None
+            and item.task.issue.is_open
+            and fix_of(item, board) is None
+        ):
+            met.setdefault(failure, []).append(decision)
+    there = open_fixes(board)
+    for failure, decisions in sorted(met.items()):
+        fixed = board.snapshot.fixed.get(failure)
+        # After a fix only what began later says that it did not last.
+        telling = [
+            one for one in decisions if fixed is None or one.record.attempts[-1].claimed_at >= fixed.at
+        ]
+        if len(telling) > 1 and failure not in there:
+            yield _issue(failure, fixed, telling, board)
+
+
+def _issue(failure: str, fixed: Fixed | None, decisions: Sequence[Decision], board: Board) -> OpenIssue:
+    record = decisions[0].record
+    people = dict.fromkeys(one.record.approval.by for one in decisions if one.record.approval)
+    whom = " ".join(f"@{name}" for name in people)
+    what = quote_line(record.attempts[-1].reason or "the same check fails", 100)
+    listed = "\n".join(f"- #{one.task}" for one in decisions[:_LISTED])
+    auto = board.config.shared_fixes == "auto"
+    ready = board.config.label(Status.READY)
+    parts = [
+        f"{whom} {len(decisions)} tasks fail alike, so the cause is probably not theirs:".strip(),
+        listed,
+        *_error(failure, board),
+        (
+            "**Proposed fix.** Find what makes this fail on the default branch, mend it there with the smallest change that does,"
+            " and leave the tasks above alone. They wait for this issue, go on when it is closed as completed, and without it when"
+            " it is closed as not planned."
+        ),
+        *([f"#{fixed.issue} mended the same before, and it did not last."] if fixed else []),
+        *([] if auto else [f"The label `{ready}` starts it."]),
+    ]
+    labels = (board.config.label(LABEL), board.config.label(Status.READY if auto else Status.BACKLOG))
+    mark = fix_mark(failure, fixed.times + 1 if fixed else 1)
+    return OpenIssue(mark, f"Shared fix: {what}", "\n\n".join(parts), labels)
+
+
+def _error(failure: str, board: Board) -> list[str]:
+    """The failing output, where a report of this tick holds it."""
+    for report in board.snapshot.reports.values():
+        if report is not None and report.failure == failure:
+            failed = [gate for gate in report.gates if gate.status is not GateStatus.PASSED and gate.tail]
+            return [f"`{quote_line(gate.name, 60)}` says:\n\n{code_block(gate.tail)}" for gate in failed[:2]]
+    return []
+
+
+def fixed_now(decided: Mapping[int, Decision], board: Board) -> dict[str, Fixed]:
+    """Fixes that are closed as completed, by the failure that they mended, for later ticks."""
+    found: dict[str, Fixed] = {}
+    for item in board.items:
+        mends = fix_of(item, board)
+        issue = item.task.issue
+        done = decided[item.number].status in (Status.DONE, Status.MERGED) and not issue.is_open
+        if mends is None or not done or "spare-fix" in item.record.notices:
+            continue
+        known = board.snapshot.fixed.get(mends[0])
+        if known is None or known.times < mends[1]:
+            found[mends[0]] = Fixed(item.number, issue.closed_at or board.snapshot.now, mends[1])
+    return found
