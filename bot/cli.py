@@ -50,6 +50,9 @@ COMMANDS: Mapping[str, Command] = {
         "decide once more from the record of a tick, and say whether it comes out the same",
         "bot.conductor.recording",
     ),
+    "adopt": Command(
+        "sign the records that are older than the secret CF_STATE_KEY, once", "bot.conductor.adopt"
+    ),
     "init": Command("put the workflows and a first configuration into a repository", "bot.conductor.init"),
     "validate": Command("check a configuration file and say what is wrong with it", "bot.conductor.validate"),
     "sandbox": Command(

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from bot.github import lookups, pulls, rest, write
 from bot.github.app import CONDUCTING, app_credential
 from bot.github.credential import Credential
+from bot.github.sealed import read_key, sealed
 from bot.github.session import Session
 from bot.github.shapes import shaped
 from bot.github.snapshot import Snapshots
@@ -163,7 +164,8 @@ def connect(environ: Mapping[str, str], permissions: Mapping[str, str] = CONDUCT
     """The client that GITHUB_TOKEN, GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_GRAPHQL_URL describe, as Actions sets them.
 
     CF_CONFIG is the path of the configuration on the default branch, if it is not the usual one. With CF_APP_ID and
-    CF_APP_PRIVATE_KEY it acts as that GitHub App, whose token gets these `permissions` and no others.
+    CF_APP_PRIVATE_KEY it acts as that GitHub App, whose token gets these `permissions` and no others. With CF_STATE_KEY what we
+    keep on GitHub is signed, and counts only so.
     Raises UsageError naming the variable that is missing or wrong; a token is never shown.
     """
     token = environ.get("GITHUB_TOKEN", "").strip()
@@ -185,7 +187,9 @@ def connect(environ: Mapping[str, str], permissions: Mapping[str, str] = CONDUCT
         )
     credential = app_credential(environ, repository, api_url, permissions) or Credential(token)
     session = Session(GithubkitWire(credential, api_url), repository, graphql_url)
-    return Client(session, config_path, credential)
+    client = Client(session, config_path, credential)
+    key = read_key(environ)
+    return sealed(client, key) if key else client
 
 
 def _url(environ: Mapping[str, str], name: str, default: str) -> str:

@@ -231,10 +231,10 @@ def read_batch(issue: Issue, accounts: Collection[int]) -> Batch | None:
         return Batch(
             issue, None, f"its text was edited by {editors[-1]}, so it is not known any more what was ordered"
         )
-    payload = read_marker(NAME, issue.body)
-    if payload is None:
-        return Batch(issue, None, "its text holds no order")
     try:
+        payload = read_marker(NAME, issue.body)
+        if payload is None:
+            return Batch(issue, None, "its text holds no order")
         return Batch(issue, load(payload, Order))
     except Unreadable as error:
         return Batch(issue, None, f"its order cannot be read: {error}")

@@ -2,11 +2,9 @@
 
 import re
 
-import msgspec
-
 from bot.model.decision import Notice
 from bot.model.record import Attempt, Record
-from bot.notation.codec import dump
+from bot.notation.codec import Unreadable, dump, load
 from bot.notation.keys import Key
 from bot.notation.marker import read_marker, write_marker
 from bot.notation.quoting import quote_line
@@ -69,11 +67,8 @@ def replied_to(fingerprint: str | None) -> int:
 
 def read_fingerprint(body: str) -> str | None:
     """The fingerprint of a notice of ours. The caller has checked the author."""
-    payload = read_marker("notice", body)
-    if payload is None:
-        return None
     try:
-        found = msgspec.json.decode(payload, type=dict[str, str]).get("fingerprint")
-    except msgspec.MsgspecError:
+        payload = read_marker("notice", body)
+        return load(payload, dict[str, str]).get("fingerprint") if payload is not None else None
+    except Unreadable:
         return None
-    return found

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from bot.model.issue import Comment
 from bot.model.record import Answer, Attempt, Blocker, Record
-from bot.notation.codec import dump, load
+from bot.notation.codec import Unreadable, dump, load
 from bot.notation.marker import read_marker, write_marker
 
 NAME = "record"
@@ -42,7 +42,10 @@ def read_record(comment: Comment, task: int, accounts: Collection[int]) -> Recor
 
 def is_record(body: str) -> bool:
     """Whether a comment of ours holds a record, readable or not."""
-    return read_marker(NAME, body) is not None
+    try:
+        return read_marker(NAME, body) is not None
+    except Unreadable:
+        return True
 
 
 def bounded(record: Record, kept: int = _SIZES[0][0], length: int = _SIZES[0][1]) -> Record:

@@ -80,10 +80,8 @@ def read_state(dashboard: Issue, accounts: Collection[int]) -> State | None:
     """The state in our own dashboard issue; None if it is not ours, or cannot be read (then it is made anew)."""
     if dashboard.author.id not in accounts:
         return None
-    payload = read_marker(NAME, dashboard.body)
-    if payload is None:
-        return None
     try:
-        return load(payload, State)
+        payload = read_marker(NAME, dashboard.body)
+        return load(payload, State) if payload is not None else None
     except Unreadable:
         return None

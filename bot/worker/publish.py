@@ -19,6 +19,7 @@ from bot.model.issue import Issue
 from bot.model.record import Record
 from bot.model.report import Hold, Outcome, Report
 from bot.model.unit import Kind
+from bot.notation.codec import Unreadable
 from bot.notation.config import read_config
 from bot.notation.keys import branch_of
 from bot.notation.reports import report_name
@@ -176,7 +177,10 @@ class _Publication:
             issue = self._github.issue(key.task)
         except NotFound:
             raise NotWanted(f"#{key.task} is gone") from None
-        record = read_own_record(self._github, self._place.unit)
+        try:
+            record = read_own_record(self._github, self._place.unit)
+        except Unreadable as error:
+            raise NotWanted(f"the record of #{key.task} cannot be read: {error}") from None
         if refusal := still_wanted(issue, record, key):
             raise NotWanted(refusal.reason)
         assert record is not None

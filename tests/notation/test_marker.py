@@ -1,6 +1,7 @@
 """Keys, digests, markers and the JSON inside them."""
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +13,7 @@ from bot.model.report import GateResult, GateStatus, Outcome, Question, Report
 from bot.notation.codec import Unreadable, dump, load
 from bot.notation.digests import text_digest
 from bot.notation.keys import Key, branch_of, keys_in, read_key
-from bot.notation.marker import defuse, read_marker, write_marker
+from bot.notation.marker import checked, defuse, read_marker, signed, write_marker
 from bot.notation.reports import read_report, report_name, work_name, write_report
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=80)
@@ -59,7 +60,6 @@ def test_the_last_marker_of_a_name_counts_and_others_do_not():
     "text",
     [
         "",
-        "<!-- cf:record 2 {} -->",
         "<!-- cf:record 1 [] -->",
         "<!--cf:record 1 {}-->",
         "<!-- cf:record 1 {\n} -->",
@@ -177,3 +177,44 @@ def test_what_is_no_report_is_unreadable_and_never_anything_worse(text):
 def test_times_keep_their_microseconds_and_zone():
     at = datetime(2026, 3, 2, 12, 0, 1, 234567, tzinfo=UTC)
     assert load(dump(Record(1, not_before=at)), Record).not_before == at
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<!-- cf:record 2 {} -->", "a newer version of cf-conductor (format 2)"),
+        ("<!-- cf:record 1 {} !missing -->", "its signature is missing"),
+        ("<!-- cf:record 1 {} !wrong -->", "its signature is wrong"),
+    ],
+)
+def test_what_must_not_be_read_says_why(text, words):
+    with pytest.raises(Unreadable, match=re.escape(words)):
+        read_marker("record", text)
+
+
+KEY, OLD = "k" * 40, "o" * 40
+
+
+def test_a_signature_stands_for_name_version_and_every_letter():
+    text = f"words {write_marker('record', '{}')} more {write_marker('notice', '{}')}"
+    sealed = signed(text, KEY, {"record"})
+
+    assert read_marker("record", sealed) == read_marker("notice", sealed) == "{}"
+    assert checked(sealed, (KEY,), {"record"}) == checked(sealed, (OLD, KEY), {"record"}) == text
+    assert signed(sealed, KEY, {"record"}) == sealed
+    assert checked(text, (KEY,), ()) == text
+    for changed in (
+        text,
+        sealed.replace("{}", "{ }"),
+        sealed.replace("record", "state"),
+        sealed.replace(" 1 ", " 2 "),
+    ):
+        spoilt = checked(changed, (KEY,), {"record", "state"})
+        with pytest.raises(Unreadable):
+            read_marker("state" if "state" in changed else "record", spoilt)
+    assert "!wrong" in checked(sealed, (OLD,), {"record"})
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
+def test_signing_and_checking_change_nothing_that_is_no_marker(text):
+    assert signed(text, KEY, {"zzz"}) == checked(text, (KEY,), {"zzz"}) == text

@@ -1,6 +1,7 @@
 """The hidden record, the state of the dashboard, and the comments that hold them."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,14 +9,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bot.model.decision import Notice
-from bot.model.record import Answer, Blocker, Record, Spent
-from bot.model.report import Outcome, Question
+from bot.model.record import Answer, Blocker, Held, Record, Spent
+from bot.model.report import Hold, Outcome, Question
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.codec import Unreadable, dump
 from bot.notation.comments import notice_comment, read_fingerprint, status_comment
 from bot.notation.marker import read_marker, write_marker
-from bot.notation.records import bounded, read_record, write_record
+from bot.notation.records import bounded, is_record, read_record, write_record
 from bot.notation.state import State, fitting, read_state, write_state
 from tests.builders import (
     BOT,
@@ -90,6 +91,49 @@ def test_a_record_about_another_task_is_none():
 def test_a_comment_without_a_record_is_none():
     assert read("hello") is None
     assert read(write_marker("notice", dump({"fingerprint": "x"}))) is None
+
+
+VERSION_1 = replace(
+    FULL,
+    attempts=(
+        *FULL.attempts[:2],
+        an_attempt(
+            3,
+            Outcome.CAPACITY,
+            engine="codex",
+            model="m",
+            tokens=12,
+            usd=0.5,
+            rounds=2,
+            files=3,
+            gates=2,
+            gates_passed=1,
+            evidence="e" * 16,
+            failure="f" * 16,
+            retry_after=NOW,
+            head="a" * 40,
+            pull=70,
+        ),
+        *FULL.attempts[2:],
+    ),
+    held=Held(Hold.SETTING, NOW, 2, ("AGENTS.md",), 1),
+    exceptions=("AGENTS.md",),
+    before=Spent(30, 100.5, 7, 2.25),
+    refused=68,
+)
+
+
+def test_a_record_of_the_first_format_is_read_right_for_ever():
+    """A file as it was written then: what is added later must not change what it says."""
+    text = (Path(__file__).parents[1] / "data/records/version-1.md").read_text(encoding="utf-8")
+    assert read(text) == VERSION_1
+
+
+def test_a_record_of_a_newer_format_is_said_not_guessed():
+    body = write_record(FULL).replace("cf:record 1 ", "cf:record 2 ")
+    with pytest.raises(Unreadable, match="a newer version of cf-conductor"):
+        read(body)
+    assert is_record(body)
 
 
 def test_a_record_of_a_newer_version_is_read_as_far_as_it_is_known():

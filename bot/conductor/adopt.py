@@ -1,0 +1,89 @@
+"""`cf adopt`: sign what is older than CF_STATE_KEY, once, by a person's word."""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from bot.github.port import GitHub
+from bot.github.sealed import SEALED, read_key
+from bot.model.change import Change, EditComment, EditIssue
+from bot.model.errors import UsageError
+from bot.notation.config import read_config
+from bot.notation.marker import checked, signed
+
+_EPILOG = """\
+environment:
+  GITHUB_TOKEN         a token that may edit the comments of the conductor's account, such as an administrator's
+  GITHUB_REPOSITORY    owner/name
+  CF_STATE_KEY         the new key, as in the secret of that name
+  CF_STATE_KEY_OLD     the key before it, where one is replaced by another
+
+Read what is listed before it is signed: who could write as that account could have written it.
+
+  cf adopt --account 'github-actions[bot]' --dry-run
+"""
+_EVER = datetime(2008, 1, 1, tzinfo=UTC)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `cf adopt`."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "--account",
+        default="github-actions[bot]",
+        help="the account that the conductor writes as (default: %(default)s)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="list what would be signed, change nothing")
+
+
+def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Sign, and say what. Raises UsageError if there is no key."""
+    from bot.github.client import connect
+
+    key = read_key(environ)
+    if not key:
+        raise UsageError("CF_STATE_KEY is not set: there is nothing to sign with")
+    plain = {name: value for name, value in environ.items() if name != "CF_STATE_KEY"}
+    found = adopt(
+        connect(plain), key, args.account, environ.get("CF_STATE_KEY_OLD", ""), dry_run=args.dry_run
+    )
+    print("\n".join(found) or "nothing to sign: all is signed already")
+    return 0
+
+
+def adopt(github: GitHub, key: str, account: str, old: str = "", *, dry_run: bool = False) -> list[str]:
+    """Sign what this account wrote and nobody signed, or the old key did. What another key signed is listed and left alone."""
+    found = list(_unsigned(github, key, account, old))
+    changes = [change for change, _ in found if change is not None]
+    if changes and not dry_run:
+        answers = github.write(changes)
+        return [words for _, words in found] + [f"refused: {one.error}" for one in answers if one.error]
+    return [words for _, words in found]
+
+
+def _unsigned(github: GitHub, key: str, account: str, old: str) -> Iterator[tuple[Change | None, str]]:
+    for comment in github.comments_since(_EVER):
+        if comment.author.login.casefold() == account.casefold() and not comment.on_pull:
+            body, words = _judge(comment.body, key, old)
+            if words:
+                yield (
+                    EditComment(comment.node_id, body) if body else None,
+                    f"{words}: comment {comment.id} on #{comment.issue}",
+                )
+    prefix = read_config(github.view("cf", None).config_text).prefix
+    for label in (f"{prefix}:dashboard", f"{prefix}:batch"):
+        for issue in (*github.labelled(label), *github.labelled(label, closed=True)):
+            if issue.author.login.casefold() == account.casefold():
+                body, words = _judge(issue.body, key, old)
+                if words:
+                    yield EditIssue(issue.node_id, body) if body else None, f"{words}: #{issue.number}"
+
+
+def _judge(body: str, key: str, old: str) -> tuple[str, str]:
+    """The signed text and a word for the list; no text where it must not be signed, no word where there is nothing to do."""
+    if signed(body, key, SEALED) == body:
+        return "", ""
+    if "!wrong -->" in checked(body, (key, *([old] if old else [])), SEALED):
+        return "", "left alone, its signature is wrong"
+    return signed(body, key, SEALED), "signed"
