@@ -13,7 +13,9 @@ from bot.notation.codec import Unreadable
 VERSION = 1
 """Raised only where older code would misread what newer code writes: new fields alone need no new version."""
 
-_MARKER = re.compile(r"<!-- cf:([a-z-]{1,20}) ([0-9]{1,4}) (\{[^\n<>]*\})(?: (![a-z]{1,20}|[0-9a-f]{64}))? -->")
+_MARKER = re.compile(
+    r"<!-- cf:([a-z-]{1,20}) ([0-9]{1,4}) (\{[^\n<>]*\})(?: (![a-z]{1,20}|[0-9a-f]{64}))? -->"
+)
 _MISSING, _WRONG = "!missing", "!wrong"
 _BROKEN = {
     _MISSING: "its signature is missing: either it is older than the secret CF_STATE_KEY, and `cf adopt` signs it, or not ours",
