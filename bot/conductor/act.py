@@ -7,7 +7,7 @@ that a claim which GitHub refused leaves the order as it was. The cursor moves l
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -39,6 +39,7 @@ from bot.model.unit import Unit
 from bot.notation.comments import (
     notice_comment,
     read_fingerprint,
+    replied_to,
     reply_to,
     status_comment,
     with_fingerprint,
@@ -61,6 +62,9 @@ LABELS = {
     Status.DONE: ("5319e7", "a verified pull request waits, or it was completed elsewhere"),
     Status.MERGED: ("6f42c1", "its pull request was merged"),
 }
+
+
+_LAG = timedelta(minutes=1)  # a comment of another conductor may be a little older than our look
 
 
 class Effects(Struct):
@@ -87,7 +91,7 @@ def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
         _dispatch(github, decisions, written, seen, effects)
     else:
         written = {}
-    _respond(github, plan, effects)
+    _respond(github, plan, seen, effects)
     _end_batches(github, plan, effects)
     _open_issues(github, plan, seen, effects)
     _tidy(github, seen, effects)
@@ -237,7 +241,9 @@ class _Order(Struct, frozen=True):
 
 def _orders(decision: Decision, task: Task, config: Config) -> list[_Order]:
     issue = task.issue
-    orders = [_Order(change) for change in decision.reactions]
+    reactions = [_Order(change) for change in decision.reactions]
+    # A record that is new must follow the last look as closely as can be, or another conductor writes one as well.
+    orders = [] if task.comment is None else reactions
     orders += [
         _Order(EditComment(changed.comment, notice_comment(changed.notice))) for changed in decision.revisions
     ]
@@ -249,6 +255,7 @@ def _orders(decision: Decision, task: Task, config: Config) -> list[_Order]:
             EditComment(task.comment.node_id, body) if task.comment else CreateComment(issue.node_id, body)
         )
         orders.append(_Order(change, decision.task))
+    orders += reactions if task.comment is None else []
     if not decision.start:
         orders += [_Order(change) for change in _label_changes(decision, issue, config)]
     if decision.close and issue.is_open:
@@ -432,21 +439,32 @@ def _open_issues(github: GitHub, plan: Plan, seen: Observation, effects: Effects
         effects.writes += len(changes)
 
 
-def _respond(github: GitHub, plan: Plan, effects: Effects) -> None:
+def _respond(github: GitHub, plan: Plan, seen: Observation, effects: Effects) -> None:
     """Say back what commands came to, after they were carried out: a reply that stands means that its comment was seen to.
 
-    Where a task's decision waits for the next tick, so does what would be said about it.
+    Where a task's decision waits for the next tick, so does what would be said about it. Right before a reply is written it is
+    looked for once more: another conductor may have written it since the snapshot.
     """
-    changes: list[Change] = []
-    for response in plan.responses:
-        if response.number not in effects.skipped:
-            changes += response.reactions
-            if response.text:
-                notice = Notice(reply_to(response.comment), response.text)
-                changes.append(CreateComment(response.issue, notice_comment(notice)))
+    due = [response for response in plan.responses if response.number not in effects.skipped]
+    _write_all(github, [change for response in due for change in response.reactions], "reaction", effects)
+    spoken = [response for response in due if response.text]
+    if not spoken:
+        return
+    recent = github.comments_since(seen.view.at - _LAG)
+    ours = (comment.body for comment in recent if comment.author.id in seen.snapshot.accounts)
+    said = {replied_to(read_fingerprint(body)) for body in ours}
+    replies = [
+        CreateComment(response.issue, notice_comment(Notice(reply_to(response.comment), response.text)))
+        for response in spoken
+        if response.comment not in said
+    ]
+    _write_all(github, replies, "reply", effects)
+
+
+def _write_all(github: GitHub, changes: Sequence[Change], what: str, effects: Effects) -> None:
     if changes:
         said = github.write(changes)
-        effects.refused += [f"reply: {one.error}" for one in said if one.error]
+        effects.refused += [f"{what}: {one.error}" for one in said if one.error]
         effects.writes += len(changes)
 
 

@@ -40,11 +40,12 @@ def dashboards(board: Board) -> tuple[int, ...]:
 
 def heed(item: Item, board: Board, for_all: Sequence[Ordered]) -> Item:
     """The task as the commands of authorised people make it, in the order in which they were given."""
-    own = [
-        ordered
-        for ordered in board.orders.given.get(item.number, ())
-        if ordered.comment not in item.record.acted or _is_never_done(ordered)
-    ]
+    given = board.orders.given.get(item.number, ())
+    acted = [ordered for ordered in given if ordered.comment in item.record.acted]
+    own = [ordered for ordered in given if ordered not in acted or _is_never_done(ordered)]
+    # Carried out by a tick that died before it could say so everywhere.
+    again = [react for ordered in acted if _is_done(ordered) for react in reactions_to(ordered, ROCKET)]
+    item = _heard(item, reactions=tuple(again)) if again else item
     if not own and not for_all:
         return item
     move = item.meant.move
@@ -61,6 +62,12 @@ def heed(item: Item, board: Board, for_all: Sequence[Ordered]) -> Item:
         elif not is_answered(ordered):
             item = _heed_one(item, ordered, board)
     return replace(item, meant=before) if item.meant is judged else item
+
+
+def _is_done(ordered: Ordered) -> bool:
+    command = ordered.command
+    carried_out = command.name in _EFFECTS and not command.problem and not is_answered(ordered)
+    return carried_out and (not ordered.edited or command.name == "stop")
 
 
 def _is_never_done(ordered: Ordered) -> bool:

@@ -12,7 +12,9 @@ from bot.model.record import Answer, Attempt, Record
 from bot.model.report import Report
 from bot.model.review import PullSummary, Review
 from bot.model.unit import Gate
+from bot.notation.commands import is_order
 from bot.notation.keys import Key
+from bot.notation.said import own_lines
 from bot.notation.sanitise import sanitise
 from bot.worker.filemap import file_map
 from bot.worker.packing import Cut, Drop, Packer, Part, Piece, bounded, shown
@@ -54,6 +56,7 @@ class Context(Struct, frozen=True):
     instructions: Sequence[tuple[str, str]] = ()
     files: Sequence[str] = ()
     missing: Sequence[str] = ()
+    prefix: str = "cf"
 
 
 class Prompt(Struct, frozen=True):
@@ -206,16 +209,18 @@ def _comments(context: Context) -> Part:
     return Part("comments", "comments", told, 14_000, 2_700, Drop.OLDEST, heading="Comments")
 
 
-def _words(_: Context, comments: Sequence[Comment]) -> list[Piece]:
+def _words(context: Context, comments: Sequence[Comment]) -> list[Piece]:
     return [
         Piece(words, f"{one_line(comment.author.login)} wrote:")
         for comment in comments
-        if (words := _without_orders(sanitise(comment.body)))
+        if (words := _own_words(comment.body, context.prefix))
     ]
 
 
-def _without_orders(text: str) -> str:
-    return "\n".join(line for line in text.splitlines() if not line.startswith("/cf")).strip()
+def _own_words(body: str, prefix: str) -> str:
+    """What the author says now, orders left out. What a mail program carried along may be anybody's."""
+    lines = own_lines(sanitise(body))
+    return "\n".join(line.raw for line in lines if not is_order(line.text, prefix)).strip()
 
 
 def _needs(context: Context) -> Part:

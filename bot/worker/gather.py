@@ -90,6 +90,7 @@ def gather(
         instructions=_instructions(ledger, start.base),
         files=ledger.fields("ls-tree", "-r", "-z", "--name-only", "--full-tree", start.point),
         missing=missing,
+        prefix=config.prefix,
     )
 
 

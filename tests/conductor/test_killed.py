@@ -214,7 +214,7 @@ class Crossed(Faults):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stale", [False, True])
-@pytest.mark.parametrize("tell", [retried, answered, closed], ids=lambda tell: tell.__name__)
+@pytest.mark.parametrize("tell", [retried, answered, closed, commanded], ids=lambda tell: tell.__name__)
 def test_9_a_second_conductor_after_any_write_changes_nothing(tell, stale):
     """DUP-01: its whole tick falls between two writes of the first, and may be made from lists that are behind."""
     undisturbed = Story()

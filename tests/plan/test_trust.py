@@ -10,6 +10,7 @@ from bot.model.record import Approval
 from bot.model.snapshot import Permission
 from bot.model.status import Status
 from bot.notation.digests import text_digest
+from bot.plan import plan
 from bot.plan.trust import Unapproved, Unknown, judge_order, may_label, may_order, rank
 from tests.builders import (
     BOT,
@@ -103,6 +104,23 @@ def test_our_own_label_only_restores_what_a_person_had_approved():
     assert isinstance(judge(labelled("cf:ready", BOT)), Unapproved)
     kept = judge(labelled("cf:ready", BOT), record=a_record())
     assert kept == Approval("wendy", ago(hours=1), TEXT)
+
+
+@pytest.mark.parametrize(
+    ("by", "apps", "starts"),
+    [
+        (OTHER_BOT, (), False),
+        (OTHER_BOT, ("helper",), True),
+        (BOT, ("github-actions",), False),
+        (WRITER, (), True),
+    ],
+)
+def test_sec_17_a_model_cannot_approve_work(by, apps, starts):
+    """An app's label counts only where the configuration names the app, and our own never by itself."""
+    task = a_task(1, Status.READY, events=(labelled("cf:ready", by),))
+    (decision,) = plan(a_snapshot(task, config=Config(trust=Trust(apps=apps)))).decisions
+    # An own account may be named among the apps by mistake: it is still the one that restores labels, so it orders nothing.
+    assert (decision.start is not None) is starts
 
 
 def test_no_label_event_at_all_is_no_order():
