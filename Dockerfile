@@ -6,11 +6,11 @@ RUN pip install --no-cache-dir uv==0.13.9
 WORKDIR /src
 COPY pyproject.toml uv.lock README.md LICENSE ./
 # The dependencies first: this layer stays while only our own code changes.
-RUN uv sync --frozen --no-dev --no-install-project
+RUN uv sync --frozen --no-dev --extra app --no-install-project
 COPY action.yml ./
 COPY workflows-templates ./workflows-templates
 COPY bot ./bot
-RUN uv sync --frozen --no-dev --no-editable
+RUN uv sync --frozen --no-dev --extra app --no-editable
 
 FROM python:3.11.14-slim-bookworm
 # The newest git of this Debian release carries its security fixes, so its version is left open.

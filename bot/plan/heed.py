@@ -233,9 +233,13 @@ def _outweighed(item: Item, ordered: Ordered, board: Board) -> bool:
 
 def _nothing_held(item: Item, prefix: str) -> str:
     held, last = item.record.held, last_attempt(item.record)
-    if held is not None and held.why in (Hold.SECRET, Hold.EXPIRED):
-        why = "holds a secret" if held.why is Hold.SECRET else "has expired"
-        return f"the held work {why}; `/{prefix} retry` makes a new attempt"
+    lost = {
+        Hold.SECRET: "holds a secret",
+        Hold.EXPIRED: "has expired",
+        Hold.UNFIT: "is not what may be published",
+    }
+    if held is not None and held.why in lost:
+        return f"the held work {lost[held.why]}; `/{prefix} retry` makes a new attempt"
     if item.record.earlier and (held is not None or (last is not None and last.outcome is Outcome.HELD)):
         return ""
     return "no work of this task is held"

@@ -25,7 +25,7 @@ from bot.worker.gates import all_passed
 from bot.worker.git import Git
 from bot.worker.outcome import Judgement, Results, judge_results
 from bot.worker.place import Place
-from bot.worker.verify import read_results, take_bundle
+from bot.worker.verify import OLD_WORKFLOW, read_results, take_bundle
 
 _ONLY_ANEW = "only a new attempt can help"
 
@@ -70,7 +70,8 @@ def offer_of_jobs(git: Git, place: Place) -> Offer | Report:
     if judgement.outcome is not None:
         return _without_change(place, base, judgement)
     if not place.commit:
-        return replace(base, outcome=Outcome.INFRA, reason="the agent's job did not say which commit it made")
+        words = OLD_WORKFLOW if place.commit is None else "the agent's job did not say which commit it made"
+        return replace(base, outcome=Outcome.INFRA, reason=words)
     if commit != place.commit:
         return _unfit(base, "the kept work is not what the agent's job made and the gates saw")
     base = replace(base, hold=None)

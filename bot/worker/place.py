@@ -17,7 +17,7 @@ from bot.notation.units import read_unit
 class Place(Struct, frozen=True):
     """The job's folders and identity. `environ` is kept for what programs may see of it.
 
-    `commit` is the one that the agent's job named when it ended; empty in that job itself.
+    `commit` is the one that the agent's job named when it ended; None where the workflow does not say, as in that job itself.
     `out` holds the kept work, `verify_out` the results of gates, `report_out` the final report. `secrets` are the values that
     must never be shown.
     """
@@ -37,7 +37,7 @@ class Place(Struct, frozen=True):
     default_branch: str
     token: str
     model_key: str
-    commit: str = ""
+    commit: str | None = None
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def read_place(environ: Mapping[str, str]) -> Place:
         default_branch=default_branch(environ),
         token=environ.get("GITHUB_TOKEN", ""),
         model_key=environ.get("CF_MODEL_KEY", ""),
-        commit=environ.get("CF_COMMIT", ""),
+        commit=environ.get("CF_COMMIT"),
     )
 
 

@@ -24,6 +24,10 @@ from bot.worker.redact import Redactor
 from bot.worker.settings import clean_workspace
 
 RESULT_FILE = "verify.json"
+OLD_WORKFLOW = (
+    "cf-task.yml does not hand on which commit the agent's job made (CF_COMMIT), so it is older than this Action:"
+    " run `cf init` to bring the workflows up to date"
+)
 
 
 class LegResult(Struct, frozen=True):
@@ -65,10 +69,12 @@ def verify(
 
 
 def take_commit(git: Git, place: Place, limits: Publish) -> str:
-    """The commit of the kept work, with whatever it stands on. Raises GitFailed, or Unfit if it is not what may be run here."""
+    """The commit of the kept work, with whatever it stands on. Raises GitFailed, UsageError, or Unfit if it may not be run."""
     bundle = find_bundle(place.out, str(place.key))
     if bundle is None:
         raise GitFailed(f"the kept work of {place.key} holds no commit")
+    if place.commit is None:
+        raise UsageError(OLD_WORKFLOW)
     commit = take_bundle(git, place, bundle)
     if commit != place.commit:
         raise Unfit(

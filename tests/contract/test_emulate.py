@@ -1,7 +1,8 @@
 """The REST half of the client, unchanged, against an emulator that nobody here wrote (npm `emulate`, pinned in tests/node).
 
 It has no GraphQL, no workflows and no list of all comments, takes any token and a second pull request for a branch, and answers a
-moved head with 422 where GitHub says 409: what of the client's REST is left is asked here, and of Actions only what is missing.
+moved head with 422 where GitHub says 409, and ends an App's token at a time with milliseconds, which githubkit's App login cannot
+read and ours does not look at: what of the client's REST is left is asked here, and of Actions only what is missing.
 """
 
 import base64
@@ -12,8 +13,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
-from bot.github.client import Client
+from bot.github.app import PUBLISHING
+from bot.github.client import Client, connect
 from bot.github.credential import Credential
 from bot.github.session import Session
 from bot.github.wire import GithubkitWire
@@ -27,13 +31,30 @@ tokens:
 github:
   users: [{login: octocat, name: Octocat, email: octocat@example.com}, {login: passer-by, name: P, email: p@example.com}]
   repos: [{owner: octocat, name: hello-world, auto_init: true}]
+  apps:
+    - app_id: 12345
+      slug: conductor
+      name: Conductor
+      private_key: |
+        %KEY%
+      permissions: {contents: write, issues: write, pull_requests: write, actions: write, metadata: read}
+      installations: [{installation_id: 100, account: octocat, repository_selection: all}]
 """
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def key() -> str:
+    """An App's private key."""
+    made = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    kind, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    return made.private_bytes(kind, form, serialization.NoEncryption()).decode()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory, key: str) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("emulate")
-    (folder / "seed.yaml").write_text(SEED, encoding="utf-8")
+    seed = SEED.replace("%KEY%", key.strip().replace("\n", "\n        "))
+    (folder / "seed.yaml").write_text(seed, encoding="utf-8")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -143,3 +164,21 @@ def test_a_blob_is_read_by_its_id(wire, github):
     sha = wire.get("/repos/octocat/hello-world/contents/text.txt", params={"ref": "blob"}).json()["sha"]
 
     assert github.file(sha) == "text.txt"
+
+
+def test_an_app_gets_its_token_and_publishes_by_it(address, wire, key):
+    head = a_branch(wire, "cf/app", "app.txt")
+    environ = {
+        "GITHUB_TOKEN": "unused",
+        "GITHUB_REPOSITORY": "octocat/hello-world",
+        "GITHUB_API_URL": address,
+        "CF_APP_ID": "12345",
+        "CF_APP_PRIVATE_KEY": key,
+    }
+
+    with connect(environ, PUBLISHING) as github:
+        pull = github.open_pull("cf/app", "main", "By the App", "text", draft=False)
+
+    assert (pull.author.login, pull.head_sha) == ("conductor[bot]", head)
+    (minted,) = wire.get("/_emulate/installation-tokens").json()["installation_tokens"]
+    assert minted["permissions"] == PUBLISHING

@@ -279,7 +279,14 @@ def test_publish_lets_through_what_the_notice_lists_and_nothing_else():
     assert (again.start.kind, again.start.exceptions) == (Kind.CODE, ())
 
 
-@pytest.mark.parametrize(("why", "words"), [(Hold.SECRET, "holds a secret"), (Hold.EXPIRED, "has expired")])
+@pytest.mark.parametrize(
+    ("why", "words"),
+    [
+        (Hold.SECRET, "holds a secret"),
+        (Hold.EXPIRED, "has expired"),
+        (Hold.UNFIT, "is not what may be published"),
+    ],
+)
 def test_publish_lets_no_secret_through_and_nothing_that_is_gone(why, words):
     record = replace(held(), held=Held(why, ago(minutes=10), 1))
     assert words in said("/cf publish", a_task(1, Status.BLOCKED, record=record)).text

@@ -182,7 +182,7 @@ class Bench:
             "CF_OUT": str(room / "cf-work"),
             "CF_OUT_VERIFY": str(room / "cf-verify"),
             "CF_OUT_REPORT": str(room / "cf-report"),
-            "CF_COMMIT": "" if job == "agent" else self.commits.get(self.key, ""),
+            **({} if job == "agent" else {"CF_COMMIT": self.commits.get(self.key, "")}),
             "CF_MODEL_KEY": KEY if job == "agent" else "",
             "GITHUB_TOKEN": TOKEN,
             "ACTIONS_RUNTIME_TOKEN": "runtime-0123456789",

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.github.credential import Credential
+from bot.model.errors import UsageError
 from bot.model.report import GateResult, GateStatus, Hold, Outcome, Report
 from bot.model.unit import Kind, VerifyLeg
 from bot.notation.reports import write_report
@@ -502,6 +503,23 @@ def test_only_the_commit_that_the_agents_job_named_is_published(bench, commit, o
     assert report.outcome is outcome
     assert words in report.reason
     assert setup.git.head("cf/1") is None
+
+
+def test_a_workflow_that_is_older_than_the_action_is_named(bench):
+    setup = bench("edit")
+    setup.work()
+    environ = setup.environ
+
+    def older(job="agent", **more):
+        return {name: value for name, value in environ(job, **more).items() if name != "CF_COMMIT"}
+
+    setup.environ = older
+
+    with pytest.raises(UsageError, match="run `cf init`"):
+        setup.verify()
+    report = setup.publish()
+    assert report.outcome is Outcome.INFRA
+    assert "run `cf init`" in report.reason
 
 
 def test_the_gates_see_only_the_commit_that_the_agents_job_named(bench):
