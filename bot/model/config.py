@@ -144,6 +144,7 @@ class Config(Struct, frozen=True):
     setup: tuple[str, ...] = ()
     gates: tuple[Gate, ...] = ()
     corrections: int = 5
+    isolation: str = "branch"
     timeout: timedelta = timedelta(minutes=60)
     timeout_by_kind: Mapping[Kind, timedelta] = field(default_factory=dict)
     stall: Stall = Stall()

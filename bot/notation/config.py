@@ -52,7 +52,7 @@ _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
 _NOT_YET = frozenset(
-    "start isolation inference webhook unit testing dependencies.sub_issues dependencies.sync".split()
+    "start inference webhook unit testing dependencies.sub_issues dependencies.sync".split()
 )
 
 _ENGINE_NAMES = tuple(sorted({*ENGINES, *ALIASES}))
@@ -445,6 +445,7 @@ _TOP: Mapping[str, Reader] = {
     "setup": _as("setup", TEXTS),
     "gates": _as("gates", _gates),
     "corrections": _as("corrections", _integer(0, 20)),
+    "isolation": _as("isolation", choice("branch", "worktree")),
     "timeout": _timeout,
     "stall": _as(
         "stall",

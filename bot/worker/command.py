@@ -112,6 +112,8 @@ def run_work(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
         _output(environ, "verify", "true" if worked.verify else "false")
         _output(environ, "commit", report.head)
         _say(f"{report.key}: {report.outcome}" + (f": {report.reason}" if report.reason else ""))
+        if not place.unit.hooks:
+            _leave_clean(environ)
         return 0 if report.outcome in GOOD else 1
 
 
@@ -131,7 +133,17 @@ def _run_after(environ: Mapping[str, str]) -> int:
             result = run_after_hook(connect(environ), place, cancellation, _show)
         if result is not None:
             _say(f"{result.name}: {'passed' if result.passed else 'failed'} ({result.seconds:.1f} s)")
+        _leave_clean(environ)
         return 0
+
+
+def _leave_clean(environ: Mapping[str, str]) -> None:
+    """At the end of our last step. RUNNER_ENVIRONMENT is the runner's: docs.github.com, "Variables reference"."""
+    if environ.get("RUNNER_ENVIRONMENT") == "self-hosted":
+        from bot.worker.isolation import leave_clean
+        from bot.worker.place import read_place
+
+        leave_clean(read_place(environ))
 
 
 def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -18,6 +18,7 @@ from bot.worker.cancellation import Cancellation
 from bot.worker.context import one_line
 from bot.worker.environment import gate_environment
 from bot.worker.gates import Shop, Write, how
+from bot.worker.isolation import tree_of
 from bot.worker.place import Place
 from bot.worker.redact import Redactor
 
@@ -62,6 +63,7 @@ def run_after_hook(
     """
     blob = place.unit.config_blob
     config: Config = read_config(github.file(blob), blob)
+    place = replace(place, workspace=tree_of(place, config.isolation))
     report = _report(place)
     if report.outcome is Outcome.REFUSED:
         return None

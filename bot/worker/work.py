@@ -33,6 +33,7 @@ from bot.worker.git import Git, GitCancelled, GitFailed, Remote
 from bot.worker.handover import Change, fetch_branch, hand_over, look_again, squash
 from bot.worker.history import Start, choose_start, is_ours
 from bot.worker.hooks import run_hook, told
+from bot.worker.isolation import isolated
 from bot.worker.ledger import open_ledger, snapshot
 from bot.worker.ownfiles import OwnFiles
 from bot.worker.place import Place
@@ -118,6 +119,7 @@ class _Job:
         claim = judge_claim(facts)
         if isinstance(claim, Refusal):
             return Worked(self.report(Outcome.REFUSED, claim.reason))
+        self._place = isolated(self._place, config.isolation, self._cancellation)
         alone = facts.legs <= 1
         with watching(
             self._github,

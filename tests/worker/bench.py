@@ -274,6 +274,12 @@ class Bench:
     def text(self, commit: str, path: str) -> str:
         return git(self.origin, "show", f"{commit}:{path}")
 
+    def kept(self) -> Report:
+        """What the agent's job has reported."""
+        report = find_report(self.place.out, self.key)
+        assert report is not None
+        return report
+
     def kept_text(self) -> str:
         """Every byte that the agent's job has kept and shown, loosely as text."""
         data = b"".join(path.read_bytes() for path in self.place.out.rglob("*") if path.is_file())

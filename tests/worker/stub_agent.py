@@ -177,6 +177,13 @@ def flood() -> None:
     out.flush()
 
 
+def who() -> None:
+    """Which folder it works in, slowly enough to meet others."""
+    Path("who.txt").write_text(os.environ["CF_WORKSPACE"], encoding="utf-8")
+    time.sleep(0.3)
+    subprocess.run(["git", "config", "user.name", os.environ["CF_WORKSPACE"]], check=True)
+
+
 def babble() -> None:
     """Much output, and one very long line of it."""
     for _ in range(20_000):

@@ -1,6 +1,5 @@
 """The agent's job, with a stub agent, on real git: what each kind of end leaves behind."""
 
-import subprocess
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -327,38 +326,3 @@ def test_an_agent_that_deletes_its_repository_loses_nothing(bench):
 
     assert report.outcome is Outcome.PASSED
     assert setup.files(report.head) == {"feature.py"}
-
-
-def test_agt_21_a_dirty_machine_starts_clean(bench):
-    setup = bench("edit")
-    environ = setup.environ
-
-    def dirty(job: str = "agent", **more: str):
-        found = environ(job, **more)
-        script = "echo stray > stray; mkdir ro __pycache__; touch ro/file __pycache__/x; chmod 555 ro; echo changed > README.md"
-        subprocess.run(["bash", "-c", script], cwd=found["GITHUB_WORKSPACE"], check=True)
-        return found
-
-    setup.environ = dirty
-
-    report = setup.through()
-
-    assert report.outcome is Outcome.PASSED
-    assert setup.files(report.head) == {"feature.py"}
-
-
-def test_agt_18_without_a_repository_of_its_own_a_job_ends_red(bench):
-    """There is no fallback to a shared folder."""
-    setup = bench("edit")
-    environ = setup.environ
-    setup.environ = lambda job="agent", **more: _without_git(environ(job, **more))
-
-    worked = setup.work()
-
-    assert worked.report.outcome is Outcome.INFRA
-    assert "git" in worked.report.reason
-
-
-def _without_git(environ: dict[str, str]) -> dict[str, str]:
-    subprocess.run(["rm", "-rf", ".git"], cwd=environ["GITHUB_WORKSPACE"], check=True)
-    return environ
