@@ -16,6 +16,7 @@ from bot.model.snapshot import NeedOf, Snapshot
 from bot.model.task import Task
 from bot.notation.keys import Key
 from bot.notation.quoting import quote_line
+from bot.plan.board import engine_for
 from bot.plan.waiting import state_of
 
 
@@ -61,6 +62,8 @@ def why_lines(github: GitHub, now: datetime, number: int, around: Around = Aroun
     yield f"#{number} {quote_line(task.issue.title, 80)}"
     yield f"  now: {decision.status or 'no status'}; the next tick would {_verb(decision)}"
     yield f"  because: {quote_line(decision.reason)}"
+    if choice := engine_for(number, seen.snapshot).because:
+        yield f"  works on it: {quote_line(choice)}"
     # The plan looked up only what its decision depends on.
     unknown = {NeedOf(ref) for ref in task.needs if state_of(ref, seen.snapshot) is None}
     yield from _facts(task, decision, look_up(github, seen.snapshot, unknown))

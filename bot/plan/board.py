@@ -178,6 +178,12 @@ class Board:
         return self.decide(item, Verb.MOVE, reason, status, record, notices=notices)
 
 
+def engine_for(number: int, snapshot: Snapshot) -> Choice:
+    """Which agent would work on this task, which is one of the snapshot's."""
+    board = Board(snapshot)
+    return board.choice(next(item for item in board.items if item.number == number))
+
+
 def own_pull_state(item: Item, board: Board) -> NeedState | None:
     """How the task's own pull request stands; None if it must be looked up first.
 

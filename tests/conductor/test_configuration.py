@@ -11,6 +11,7 @@ import pytest
 
 from bot.conductor.observe import observe
 from bot.conductor.tick import tick
+from bot.model.engine import Around
 from bot.model.report import Outcome
 from tests.conductor.story import CONFIG, Story
 
@@ -421,3 +422,42 @@ def test_an_engines_own_runner():
     story.tick()
 
     assert sent_unit(story)["runner"] == ["gpu"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "label", "variables", "sent"),
+    [
+        ("engine: codex\nmodel: gpt-5", "", {}, ("codex", "openai", "gpt-5", "", "OPENAI_API_KEY")),
+        (
+            "engine: codex\nengines: {codex: {provider: own, model: m, base_url: 'https://own.example/v1'}}",
+            "",
+            {},
+            ("codex", "own", "m", "https://own.example/v1", "CF_MODEL_KEY"),
+        ),
+        ("engine: codex", "cf:engine/gemini", {}, ("gemini", "google", "", "", "GEMINI_API_KEY")),
+        (
+            "engine: codex",
+            "",
+            {"CF_ENGINE": "claude-code", "CF_MODEL": "opus"},
+            ("claude-code", "anthropic", "opus", "", "ANTHROPIC_API_KEY"),
+        ),
+    ],
+)
+def test_the_engine_its_model_and_the_name_of_its_secret_reach_the_unit(lines, label, variables, sent):
+    """By configuration, label and repository variable; what it is, not the key, travels."""
+    story = Story(f"version: 1\nlinger: 0\n{lines}\n")
+    story.ready("", *([label] if label else []))
+    tick(story.github, lambda: story.world.now, around=Around(variables, {}))
+
+    unit = sent_unit(story)
+    assert tuple(unit[name] for name in ("engine", "provider", "model", "base_url", "secret")) == sent
+
+
+def test_a_missing_key_holds_the_tasks_of_its_engine_only():
+    story = Story("version: 1\nlinger: 0\nengine: codex\n")
+    held, started_ = story.ready(), story.ready("", "cf:engine/gemini")
+    around = Around(secrets={"OPENAI_API_KEY": False, "GEMINI_API_KEY": True})
+    tick(story.github, lambda: story.world.now, around=around)
+
+    assert started(story) == [started_]
+    assert held not in started(story)

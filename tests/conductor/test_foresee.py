@@ -40,6 +40,7 @@ def test_why_names_needs_order_strikes_and_attempts():
 
     assert "the next tick would leave it" in lines
     assert "because: backs off until" in lines
+    assert "works on it: engine command by .github/cf.yml" in lines
     assert f"needs acme/shop#{need}: completed (met)" in lines
     assert "ordered by maintainer" in lines
     assert "strikes: 1 of 3" in lines

@@ -77,10 +77,10 @@ def _wait(url: str) -> None:
     raise TimeoutError(url)
 
 
-def asked(url: str) -> str:
-    """Everything that the stand-in was ever asked, as text."""
+def asked(url: str) -> list[str]:
+    """Everything that the stand-in was ever asked, request by request."""
     with urllib.request.urlopen(f"{url}/__aimock/journal", timeout=5) as answer:
-        return str(answer.read().decode())
+        return [json.dumps(entry) for entry in json.load(answer)]
 
 
 class Round:
