@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from bot.model.engine import PROVIDER_SECRETS
 from bot.model.report import Category, Outcome
 from bot.worker.engines import Brief, Call, Engine, Verdict
 from bot.worker.engines.facts import Facts, trouble
+from bot.worker.engines.litellm import litellm_environment, litellm_model
 from bot.worker.engines.verdicts import judge_end, judge_provider
 from bot.worker.process import Ended
 
@@ -74,27 +74,6 @@ class Aider:
         if facts.error:
             return Verdict(Outcome.FAILED, f"the agent got no answer: {facts.error}")
         return judge_end(ended, facts)
-
-
-def litellm_environment(brief: Brief) -> dict[str, str]:
-    """The key and the address under the names by which litellm looks for them."""
-    known = {**PROVIDER_SECRETS, "google": "GEMINI_API_KEY"}
-    name = known.get(brief.provider, f"{brief.provider.upper().replace('-', '_')}_API_KEY")
-    # Prices as the installed version knows them, instead of a download at each start.
-    own = {name: brief.model_key, "LITELLM_LOCAL_MODEL_COST_MAP": "true"}
-    if brief.base_url:
-        address = f"{brief.provider.upper().replace('-', '_')}_API_BASE"
-        own |= {
-            address: brief.base_url,
-            f"{brief.provider.upper().replace('-', '_')}_BASE_URL": brief.base_url,
-        }
-    return {key: value for key, value in own.items() if value}
-
-
-def litellm_model(brief: Brief) -> str:
-    """The model with its provider in front; litellm calls Google's own API `gemini`."""
-    provider = "gemini" if brief.provider == "google" else brief.provider
-    return f"{provider}/{brief.model.removeprefix(f'{brief.provider}/')}"
 
 
 def _amount(digits: str, unit: str | None) -> int:

@@ -19,7 +19,8 @@ _TAIL = 3_000
 def install(engine: Engine, config: EngineConfig, prefix: Path, shop: Shop) -> str:
     """Run the engine's own step, or the configuration's in its place; the words of a failure, or nothing.
 
-    The commands see no token and no key. npm and uv are told by their variables to put everything below the folder.
+    The commands see no token and no key, and run in that folder: a checkout may hold settings of npm or uv. Both are told by
+    their variables to put everything below it.
     """
     own = [shlex.join(command) for command in engine.install]
     places = {
@@ -29,7 +30,7 @@ def install(engine: Engine, config: EngineConfig, prefix: Path, shop: Shop) -> s
         "UV_TOOL_DIR": str(prefix / "tools"),
         "UV_TOOL_BIN_DIR": str(prefix / "bin"),
     }
-    room = replace(shop, environment={**shop.environment, **places})
+    room = replace(shop, folder=prefix, environment={**shop.environment, **places})
     for command in own if config.install is None else config.install:
         ended = room.bash(command, INSTALL_TIMEOUT)
         if not ended.ok:

@@ -8,13 +8,14 @@ from msgspec.structs import replace
 
 from bot.model.report import Category
 from bot.worker.engines import Brief, Call, Engine, Verdict
-from bot.worker.engines.aider import litellm_environment, litellm_model
 from bot.worker.engines.events import count, each, event, number, text
 from bot.worker.engines.facts import Facts, trouble
+from bot.worker.engines.litellm import litellm_environment, litellm_model
 from bot.worker.engines.prompts import prompt
 from bot.worker.engines.verdicts import judge_end
 from bot.worker.process import Ended
 
+_COMMAND_SECONDS = 600
 _DRIVERS = Path(__file__).parent / "drivers"
 
 
@@ -34,16 +35,10 @@ class MiniSweAgent:
     def call(self, brief: Brief) -> Call:
         kept = brief.home / "conversation.json"
         command = ["mini", "--agent-class", "cf_mini.ToldAgent", "--yolo", "--exit-immediately"]
-        command += [
-            "--model",
-            litellm_model(brief),
-            "--task",
-            "-",
-            "--output",
-            str(kept),
-            "--cost-limit",
-            "0",
-        ]
+        # Half a minute for each command, its own limit, is too short for a build or a test run.
+        command += ["--config", "mini.yaml", "--config", f"environment.timeout={_COMMAND_SECONDS}"]
+        command += ["--model", litellm_model(brief), "--task", "-"]
+        command += ["--output", str(kept), "--cost-limit", "0"]
         own = {
             "PYTHONPATH": str(_DRIVERS),
             "MSWEA_CONFIGURED": "true",

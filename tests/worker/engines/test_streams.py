@@ -247,6 +247,26 @@ def test_an_address_of_ones_own_reaches_the_program(tmp_path, name):
     assert "https://own.example/v1" in json.dumps([*call.command, *call.environment.values()])
 
 
+@pytest.mark.parametrize("name", ["aider", "mini-swe-agent"])
+@pytest.mark.parametrize(
+    ("fields", "model", "names"),
+    [
+        ({"provider": "google", "model": "pro"}, "gemini/pro", {"GEMINI_API_KEY"}),
+        ({"provider": "deepseek", "model": "deepseek/chat"}, "deepseek/chat", {"DEEPSEEK_API_KEY"}),
+        (
+            {"provider": "own", "model": "own/m", "base_url": "https://own.example/v1"},
+            "openai/m",
+            {"OPENAI_API_KEY", "OPENAI_API_BASE"},
+        ),
+    ],
+)
+def test_the_library_inside_finds_model_key_and_address(tmp_path, name, fields, model, names):
+    call = engine(name).call(replace(brief(tmp_path, name), **fields))
+
+    assert model in call.command
+    assert names <= call.environment.keys()
+
+
 @pytest.mark.parametrize("name", sorted(set(ENGINES) - {COMMAND}))
 def test_the_program_is_pinned(name):
     found = engine(name)
