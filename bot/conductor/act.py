@@ -379,8 +379,11 @@ def _after_dispatch(record: Record, unit: Unit, run: int, problem: str, now: dat
 
 def _tidy(github: GitHub, seen: Observation, effects: Effects) -> None:
     """End runs whose task is gone, and close dashboards that two first ticks made at once, but for the oldest."""
-    for run in seen.orphans:
-        _end_run(github, run, False, effects)
+    since, now = seen.state.orphans if seen.state else {}, seen.snapshot.now
+    for run in seen.snapshot.orphans:
+        asked = since.get(str(run))
+        if asked is None or now - asked >= seen.snapshot.config.force_after:
+            _end_run(github, run, asked is not None, effects)
     if seen.spare_dashboards:
         said = github.write([CloseIssue(issue.node_id) for issue in seen.spare_dashboards])
         effects.refused += [f"dashboard: {one.error}" for one in said if one.error]
@@ -495,9 +498,22 @@ def _remember(
     day, spent = _ledger(plan, seen)
     verdicts = {**(before.verdicts if before else {}), **plan.remembered}
     fixed = {**(before.fixed if before else {}), **plan.fixed}
+    known = before.orphans if before else {}
+    orphans = {str(run): known.get(str(run), seen.snapshot.now) for run in seen.snapshot.orphans}
     state = fitting(
         State(
-            cursor, records, finished, valid, rejected, _paused_for(seen), day, spent, acted, verdicts, fixed
+            cursor,
+            records,
+            finished,
+            valid,
+            rejected,
+            _paused_for(seen),
+            day,
+            spent,
+            acted,
+            orphans,
+            verdicts,
+            fixed,
         ),
         _running(plan),
     )

@@ -18,6 +18,9 @@ _CONDUCT = f"""\
 
   GITHUB_TOKEN=$(gh auth token) GITHUB_REPOSITORY=octo/shop cf conduct --dry-run
 
+With --every it goes on for ever, as in a container: safe beside Actions, because both claim before they start. A tick that
+GitHub's limits or a broken line end is followed by the next; what a person must mend ends the program.
+
 exit code: 0 done or nothing to do, 1 a person must mend something first, 2 usage, 75 GitHub is limited or down: try later
 """
 _PLAN = f"""\
@@ -44,6 +47,12 @@ def configure_conduct(parser: argparse.ArgumentParser) -> None:
     _config_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, change nothing")
     parser.add_argument(
+        "--every",
+        metavar="SPAN",
+        default="",
+        help="tick again and again, with a pause like 30s or 5m (5s to 1h) in between",
+    )
+    parser.add_argument(
         "--no-linger", action="store_true", help="end after one tick even if something is due soon"
     )
 
@@ -51,7 +60,12 @@ def configure_conduct(parser: argparse.ArgumentParser) -> None:
 def run_conduct(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from bot.conductor.program import conduct
 
-    return conduct(_with_config(args, environ), dry_run=args.dry_run, linger=not args.no_linger)
+    with_config = _with_config(args, environ)
+    if args.every:
+        from bot.conductor.program import conduct_for_ever
+
+        return conduct_for_ever(with_config, args.every, dry_run=args.dry_run)
+    return conduct(with_config, dry_run=args.dry_run, linger=not args.no_linger)
 
 
 def configure_plan(parser: argparse.ArgumentParser) -> None:

@@ -59,8 +59,8 @@ _REPORT_MOST = 2_000_000  # bytes of an unpacked report; a report is a few kilob
 class Observation(Struct, frozen=True):
     """A snapshot, and what acting needs beside it. `state` is None on the first tick ever.
 
-    `misconfigured`: the configuration cannot be read, so its prefix is at best guessed. `orphans` are runs that still live and
-    whose tasks are all gone; `spare_dashboards` are younger ones of ours beside `dashboard`.
+    `misconfigured`: the configuration cannot be read, so its prefix is at best guessed. `spare_dashboards` are younger ones of
+    ours beside `dashboard`.
     """
 
     view: View
@@ -69,7 +69,6 @@ class Observation(Struct, frozen=True):
     dashboard: Issue | None
     latest_comment: datetime | None
     misconfigured: bool = False
-    orphans: tuple[int, ...] = ()
     spare_dashboards: tuple[Issue, ...] = ()
     boxes: Boxes | None = None
 
@@ -109,6 +108,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         acted=acted,
         around=around,
         spent=_spent(state, comments, now, accounts),
+        orphans=_orphans(github, runs, tasks),
         remembered=state.verdicts if state else {},
         fixed=state.fixed if state else {},
     )
@@ -125,7 +125,6 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         dashboard,
         latest,
         misconfigured=bool(problem),
-        orphans=_orphans(github, runs, tasks),
         spare_dashboards=tuple(
             issue for issue in dashboards[1:] if not issue.has_label(config.label("pause"))
         ),

@@ -17,7 +17,7 @@ from bot.conductor.summary import markdown, outputs, overview, remarks
 from bot.conductor.tick import Tick, tick
 from bot.github.port import GitHub
 from bot.model.config import CONDUCTOR_WORKFLOW, Config
-from bot.model.errors import BotError
+from bot.model.errors import BotError, UsageError
 
 if TYPE_CHECKING:
     from bot.models.client import Budget
@@ -43,6 +43,22 @@ def conduct(environ: Mapping[str, str], *, dry_run: bool, linger: bool) -> int:
     )
     lingering.run(lambda last: last.seen.snapshot.config.linger if linger else timedelta(0))
     return 0
+
+
+def conduct_for_ever(environ: Mapping[str, str], every: str, *, dry_run: bool) -> int:
+    """Tick, pause, and tick again until the process is ended. Raises UsageError, and what only a person can mend."""
+    from bot.conductor.forever import read_pause, tick_for_ever
+    from bot.github.client import connect
+
+    pause = read_pause(every)
+    if dry_run:
+        raise UsageError(
+            "--every and --dry-run do not go together: a rehearsal changes nothing that a second one could see"
+        )
+    clock = _SystemClock()
+    github: GitHub = connect(environ)
+    advise = _advise(environ)
+    tick_for_ever(lambda: _told_tick(github, clock, environ, advise), pause, clock)
 
 
 def _rehearse(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str]) -> int:

@@ -181,7 +181,6 @@ class Record(Struct, frozen=True, omit_defaults=True):
     held: Held | None = None
     exceptions: tuple[str, ...] = ()  # protected paths that a person lets through when it is published
     before: Spent = Spent()  # by attempts that are not kept in the record any more
-    refused: int = 0  # its pull request that was closed: what people said there is for the next prompt
     batch: int = 0  # the batch issue by whose order it became ready; 0 once a person has ordered it anew
 
     @property

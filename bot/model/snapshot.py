@@ -95,6 +95,9 @@ class Snapshot(Struct, frozen=True):
     verdicts: Mapping[Question, Verdict] = field(default_factory=dict)
     proposals: Mapping[tuple[int, ...], Proposal] = field(default_factory=dict)
     around: Around = Around()
+    orphans: tuple[
+        int, ...
+    ] = ()  # runs that still live and whose tasks are all gone: they take slots until they have ended
     spent: Mapping[str, Spent] = field(default_factory=dict)  # by key, for attempts that ended today (UTC)
     others: Mapping[int, Issue] = field(default_factory=dict)
     orders_after: datetime | None = None

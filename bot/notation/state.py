@@ -32,6 +32,8 @@ class State(Struct, frozen=True, omit_defaults=True):
     `acted` are comments at the cursor, which are read again, and whose commands were seen to. `verdicts` are what became of
     questions here, by question_fingerprint, oldest first, `fixed` the last shared failures that were mended.
 
+    `orphans` are runs that nobody waits for, with the time since when they are being cancelled.
+
     `spent` is, by key, what the attempts that ended on `day` (UTC) have used up: records of closed issues are not read any more.
     """
 
@@ -44,6 +46,7 @@ class State(Struct, frozen=True, omit_defaults=True):
     day: str = ""
     spent: Mapping[str, Spent] = field(default_factory=dict)
     acted: tuple[int, ...] = ()
+    orphans: Mapping[str, Moment] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     fixed: Mapping[str, Fixed] = field(default_factory=dict)
 

@@ -12,7 +12,7 @@ from bot.plan.batches import admit, end_batches, leave_ended_batch
 from bot.plan.board import Board, Item
 from bot.plan.heed import for_all_tasks, heed, obey_stop, with_reactions
 from bot.plan.held import await_review, publish_again
-from bot.plan.hints import hint_misplaced
+from bot.plan.hints import hint_misplaced, mention_late
 from bot.plan.live import follow_attempt
 from bot.plan.parked import take_answers, wait_for_people
 from bot.plan.people import (
@@ -98,7 +98,8 @@ def plan(snapshot: Snapshot) -> Plan:
     for decision in start_in_order(free, decided, board):
         decided[decision.task] = decision
     for item in items:
-        decided[item.number] = hint_misplaced(item, with_reactions(item, decided[item.number]), board)
+        decision = mention_late(item, with_reactions(item, decided[item.number]), board)
+        decided[item.number] = hint_misplaced(item, decision, board)
     cycles = tuple(cycle.path for cycle in board.graph.cycles)
     behind = tuple(sorted(board.behind_cycles & set(snapshot.tasks)))
     decisions = tuple(decided[number] for number in sorted(decided))

@@ -71,8 +71,6 @@ def _refused(item: Item, board: Board) -> Decision:
         f"Pull request #{number} was closed without merge, so this went back to the backlog. To try again from the"
         f" base, set the label `{board.config.label(Status.READY)}`; what was said there is told to the next attempt."
     )
-    record = replace(
-        item.record, pull=0, head="", earlier="", republish=False, held=None, blocker=None, refused=number
-    )
+    record = replace(item.record, pull=0, head="", earlier="", republish=False, held=None, blocker=None)
     notice = Notice(f"refused:{number}", text)
     return board.move(item, Status.BACKLOG, record, f"#{number} was closed unmerged", (notice,))

@@ -7,7 +7,7 @@ from bot.model.record import Attempt, Record
 from bot.model.report import Outcome
 from bot.model.run import Run
 from bot.model.status import Status
-from bot.notation.keys import Key
+from bot.notation.keys import Key, keys_in
 from bot.plan.board import Board, Item
 from bot.plan.edits import ended, with_live, with_newest
 from bot.plan.effects import effect_of
@@ -35,13 +35,15 @@ def end_live(
         return board.decide(item, verb, why, status, item.record, notices=notices)
     key = Key(item.number, live.number)
     run = run_of(key, live, board.snapshot)
-    ending = (
-        ending_of(key, run, board.snapshot) if spare and run is not None and not live.cancelled_for else None
-    )
+    shared = run is not None and len(keys_in(run.title)) > 1
+    spared = spare and not live.cancelled_for
+    ending = ending_of(key, run, board.snapshot) if run is not None and (spared or shared) else None
     if isinstance(ending, frozenset):
         return board.decide(item, verb, why, status, item.record, notices=notices, wants=ending)
     if ending is not None and ending.report is not None:
         record = with_newest(item.record, merge_facts(item.record, ending, board.snapshot.now))
+        if not spared:  # its leg has ended by itself, and the run goes on for the others
+            record = ended(record, Outcome.CANCELLED, live.cancelled_for or why, board.snapshot.now)
         return board.decide(item, verb, why, status, record, notices=notices)
     settled = _settle_unwanted(item, board, live, run, why)
     if settled is not None:
@@ -86,6 +88,9 @@ def _cancel(
         return record, None, "its run is left to finish"
     if run is None:
         return with_live(record, cancelled_for=why), None, "its run has not appeared yet"
+    if others := _wanted_in(run, record.task, board):
+        record = with_live(record, run=run.id, cancelled_for=why)
+        return record, None, f"its leg of run {run.id} ends by itself; the run goes on for {others}"
     if live.cancel_sent_at is None and not force:
         record = with_live(record, run=run.id, cancelled_for=why, cancel_sent_at=now)
         return record, CancelRun(run.id), f"run {run.id} is being cancelled"
@@ -97,6 +102,17 @@ def _cancel(
             f"run {run.id} is being cancelled by force",
         )
     return record, None, f"run {run.id} is being cancelled"
+
+
+def _wanted_in(run: Run, task: int, board: Board) -> str:
+    """The other tasks of a shared run that still want it: GitHub can cancel whole runs only."""
+    wanted = []
+    for key in keys_in(run.title):
+        other = board.snapshot.tasks.get(key.task)
+        live = other.record.live if other is not None else None
+        if key.task != task and live is not None and live.number == key.number and not live.cancelled_for:
+            wanted.append(f"#{key.task}")
+    return ", ".join(wanted)
 
 
 def follow_attempt(item: Item, board: Board) -> Decision | None:

@@ -56,7 +56,6 @@ def admit_reopened(item: Item, board: Board) -> Decision | None:
         pull=0,
         head="",
         earlier="",
-        refused=item.record.pull or item.record.refused,
     )
     if not allowed:
         return board.move(

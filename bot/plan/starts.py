@@ -161,14 +161,15 @@ class _Slots:
 
     def __init__(self, board: Board, used: Sequence[Decision]) -> None:
         self._config = board.config
-        self._all = len(used)
+        orphans = len(board.snapshot.orphans)
+        self._all = len(used) + orphans
         self.taken = 0
         live = [
             (board.snapshot.tasks[decision.task], attempt)
             for decision in used
             if (attempt := decision.record.live) is not None and attempt.kind is Kind.CODE
         ]
-        self._attempts = len(live)
+        self._attempts = len(live) + orphans
         self._by_label = {
             label: sum(task.issue.has_label(label) for task, _ in live)
             for label in self._config.max_parallel_by_label

@@ -171,7 +171,6 @@ def test_agt_24_a_pull_request_closed_by_a_person_stops_the_spending():
     assert story.status(task) == ("backlog",)
     assert story.starts() == [f"cf-{task}-1"]
     assert len(told(story, task, "was closed without merge")) == 1
-    assert story.record(task).refused == pull
 
 
 # ---------------------------------------------------------------------- attempts
@@ -269,3 +268,105 @@ def test_act_24_a_worker_workflow_that_is_missing_is_named_with_its_branch():
     )
     assert story.starts() == []
     assert not story.record(task).attempts
+
+
+# ---------------------------------------------------------------------- runs
+
+
+def shared_run():
+    story = Story(CONFIG + "dispatch: {units_per_run: 2}\n")
+    one, two = story.ready(), story.ready()
+    story.tick()
+    assert len(story.worker_runs()) == 1
+    story.begin(f"cf-{two}-1")
+    return story, one, two, story.begin(f"cf-{one}-1")
+
+
+def test_a_shared_run_is_cancelled_once_none_of_its_tasks_is_wanted():
+    story, one, two, run = shared_run()
+    story.world.close(one, reason="not_planned")
+    story.settle()
+    assert story.engine.cancelled == []
+    assert story.record_anyway(one).live is not None  # its leg has not ended yet
+    assert story.status(two) == ("in-progress",)
+    story.world.close(two, reason="not_planned")
+    story.settle()
+
+    assert story.engine.cancelled == [(run, False)]
+    assert [story.record_anyway(task).attempts[-1].outcome for task in (one, two)] == [Outcome.CANCELLED] * 2
+
+
+def test_a_leg_that_ended_by_itself_frees_its_task_while_the_run_goes_on():
+    story, one, two, _ = shared_run()
+    story.world.close(one, reason="not_planned")
+    story.settle()
+    story.finish(f"cf-{one}-1", Outcome.CANCELLED, end=False)
+    story.settle()
+
+    attempt = story.record_anyway(one).attempts[-1]
+    assert (attempt.outcome, attempt.reason) == (Outcome.CANCELLED, "closed as not planned")
+    assert story.engine.cancelled == []
+    assert story.record(two).live is not None
+
+
+def test_a_run_whose_task_is_gone_keeps_its_slot_and_is_forced_after_the_grace():
+    story = Story(CONFIG + "max_parallel: 1\n")
+    gone = story.ready()
+    story.tick()
+    run = story.begin(f"cf-{gone}-1")
+    story.engine.obeys = False
+    story.world.delete_issue(gone)
+    waiting = story.ready()
+    story.settle()
+    assert story.engine.cancelled == [(run, False)]
+    assert story.reason(waiting) == "waits for a slot: max_parallel is 1"
+    story.world.wait(timedelta(minutes=5))
+    story.settle()
+
+    assert story.engine.cancelled == [(run, False), (run, True)]
+    assert f"cf-{waiting}-1" in story.starts()
+
+
+def test_agt_23_a_report_of_an_attempt_that_was_given_up_changes_nothing_and_is_mentioned_once():
+    story = Story()
+    task = story.ready()
+    story.tick()
+    lost = story.run_of(f"cf-{task}-1")
+    del story.world.actions.runs[lost.id]
+    story.world.wait(timedelta(minutes=6))
+    story.settle()
+    assert story.starts() == [f"cf-{task}-2"]
+    story.world.actions.runs[lost.id] = lost
+    story.finish(f"cf-{task}-1", Outcome.FAILED)
+    story.settle()
+    assert story.status(task) == ("in-progress",)
+    story.finish(f"cf-{task}-2", Outcome.PASSED)
+    story.settle()
+
+    assert story.status(task) == ("done",)
+    assert [attempt.outcome for attempt in story.record(task).attempts] == [Outcome.INFRA, Outcome.PASSED]
+    (late,) = told(story, task, "which had been given up")
+    assert f"`cf-work-cf-{task}-1`" in late
+
+
+def test_a_record_among_three_hundred_comments_is_found_without_reading_them():
+    story = Story()
+    task = story.world.open_issue("Do it")
+    for number in range(300):
+        story.world.comment(task, f"words {number}")
+    story.world.label(task, "cf:ready")
+    story.settle()
+    asked = []
+    by_id = story.github.comments_by_id
+
+    def counted(node_ids):
+        asked.append(list(node_ids))
+        return by_id(node_ids)
+
+    story.github.comments_by_id = counted  # type: ignore[method-assign]
+    story.github.comments_on = None  # type: ignore[method-assign, assignment]
+    story.tick()
+
+    assert [len(ids) for ids in asked] == [1]
+    assert story.record(task).live is not None
+    assert story.starts() == [f"cf-{task}-1"]

@@ -119,7 +119,6 @@ VERSION_1 = replace(
     held=Held(Hold.SETTING, NOW, 2, ("AGENTS.md",), 1),
     exceptions=("AGENTS.md",),
     before=Spent(30, 100.5, 7, 2.25),
-    refused=68,
 )
 
 

@@ -182,7 +182,7 @@ def test_agt_24_a_refused_pull_request_takes_the_task_to_the_backlog_once(status
     assert (decision.status, decision.start) == (Status.BACKLOG, None)
     assert "Pull request #70 was closed without merge" in words_of(decision)
     record = decision.record
-    assert (record.pull, record.head, record.earlier, record.refused) == (0, "", "", 70)
+    assert (record.pull, record.head, record.earlier) == (0, "", "")
     after = decide(replace(refused, record=record, issue=replace(refused.issue, labels=("cf:backlog",))))
     assert (after.status, after.notices) == (Status.BACKLOG, ())
 
