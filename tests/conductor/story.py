@@ -124,14 +124,15 @@ class Story:
     def worker_runs(self) -> list[WorldRun]:
         return sorted(self.world.runs("cf-worker.yml"), key=lambda run: run.id)
 
-    def claim_check(self, run: WorldRun) -> Claim | Refusal:
-        """What the first step of the agent job of a run with one unit says."""
+    def claim_check(self, run: WorldRun, attempt: int = 1) -> Claim | Refusal:
+        """What the first step of the agent job of a run with one unit says, the run being made for the n-th time."""
         view = self.github.view("cf", None)
         environ = {
             "CF_UNIT": json.dumps(json.loads(run.inputs["units"])[0]),
             "GITHUB_REPOSITORY": self.world.repository,
             "GITHUB_REF_NAME": view.repository.default_branch,
             "GITHUB_RUN_ID": str(run.id),
+            "GITHUB_RUN_ATTEMPT": str(attempt),
         }
         return judge_claim(read_claim(self.github, read_place(environ), read_config(view.config_text)))
 

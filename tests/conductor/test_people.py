@@ -1,11 +1,13 @@
 """People give orders in comments, and strangers try to: whole ticks on the make-believe GitHub."""
 
+import json
 from datetime import timedelta
 
 import pytest
 
-from bot.model.report import Outcome
+from bot.model.report import Hold, Outcome
 from bot.notation.comments import read_fingerprint, replied_to
+from bot.worker.claim import Refusal
 from tests.conductor.story import CONFIG, Story
 
 
@@ -78,6 +80,45 @@ def test_stop_ends_the_run_and_retry_starts_anew(story):
     story.settle()
     assert (story.status(task), story.starts()) == (("backlog",), [f"cf-{task}-1"])
     story.world.comment(task, "/cf retry")
+    story.settle()
+    assert story.starts() == [f"cf-{task}-1", f"cf-{task}-2"]
+
+
+def test_publish_lets_exactly_the_listed_paths_through(story):
+    task = story.ready()
+    story.settle()
+    paths = (".github/workflows/ci.yml", "AGENTS.md")
+    story.finish(f"cf-{task}-1", Outcome.HELD, hold=Hold.PROTECTED, protected=paths, head="b" * 40)
+    story.settle()
+    assert story.status(task) == ("blocked",)
+    assert all(path in story.world.comments_of(task)[-1].body for path in paths)
+    story.world.comment(task, "/cf publish")
+    story.settle()
+    (unit,) = json.loads(story.run_of(f"cf-{task}-2").inputs["units"])
+    assert (unit["kind"], tuple(unit["exceptions"])) == ("publish", paths)
+    assert unit["earlier"] == f"{story.run_of(f'cf-{task}-1').id}/cf-{task}-1"
+
+
+def test_options_of_run_reach_the_unit_and_no_other_task(story):
+    first, other = story.world.open_issue("One"), story.ready()
+    story.world.comment(first, "/cf run --model tiny --timeout 15m")
+    story.settle()
+    units = {key: json.loads(story.run_of(f"cf-{key}-1").inputs["units"])[0] for key in (first, other)}
+    assert (units[first]["model"], units[first]["timeout_minutes"]) == ("tiny", 15)
+    assert (units[other].get("model", ""), units[other]["timeout_minutes"]) == ("", 60)
+
+
+def test_act_12_a_job_that_is_run_again_names_the_command_that_helps(story):
+    """What the refusal of a re-run says is a command, and the command starts the task once more."""
+    task = story.ready()
+    story.settle()
+    run = story.run_of(f"cf-{task}-1")
+    refusal = story.claim_check(run, attempt=2)
+    assert isinstance(refusal, Refusal)
+    (words,) = [word for word in refusal.reason.split("`") if word.startswith("/cf")]
+    story.finish_live(task, Outcome.NO_CHANGES)
+    story.settle()
+    story.world.comment(task, words)
     story.settle()
     assert story.starts() == [f"cf-{task}-1", f"cf-{task}-2"]
 

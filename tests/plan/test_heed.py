@@ -19,6 +19,7 @@ from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.commands import read_commands
 from bot.plan import plan
+from bot.plan.board import Board
 from bot.plan.heed import NOT_YET
 from bot.plan.responses import help_text
 from tests.builders import (
@@ -398,6 +399,23 @@ def test_commands_in_the_wrong_place_say_where_they_belong():
     spec = replace(in_state(Status.BACKLOG), issue=an_issue(1, "cf:backlog", "cf:spec"))
     assert "`/cf plan` is not there yet" in said("/cf plan", spec).text
     assert "belongs on a specification" in said("/cf plan").text
+
+
+def test_on_a_batch_help_is_answered_and_what_belongs_elsewhere_is_refused():
+    """What is left there (run, stop, resume, status) is handed over with the batch itself."""
+    snapshot = a_snapshot(others={60: an_issue(60, "cf:batch", author=BOT)})
+
+    def answered(body, by=WRITER):
+        return plan(replace(snapshot, comments={60: (a_comment(body, issue=60, by=by),)}))
+
+    assert "A batch knows 5 commands" in answered("/cf help").responses[0].text
+    assert "belongs on a task or a dashboard" in answered("/cf approve").responses[0].text
+    assert answered("/cf stop --force").responses == ()
+    given = Board(replace(snapshot, comments={60: (a_comment("/cf stop --force", issue=60),)})).orders.given
+    assert [(one.command.name, one.command.has("force"), one.author) for one in given[60]] == [
+        ("stop", True, WRITER)
+    ]
+    assert answered("/cf stop", by=STRANGER).responses[0].text == ""
 
 
 def test_a_comment_gets_one_reply_for_all_its_commands():
