@@ -46,6 +46,10 @@ COMMANDS: Mapping[str, Command] = {
         "bot.conductor.command",
         "_batch",
     ),
+    "runs": Command("attempts, newest first: of all tasks, or of one", "bot.conductor.runs"),
+    "stats": Command(
+        "what each engine and category came to: passed, failed, time, tokens, cost", "bot.conductor.stats"
+    ),
     "replay": Command(
         "decide once more from the record of a tick, and say whether it comes out the same",
         "bot.conductor.recording",

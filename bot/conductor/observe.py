@@ -85,7 +85,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
     orders_after = None if state else now
     ordered = _ordered_on(comments, acted, orders_after, accounts, config)
     issues, others = _tracked(github, view, state, batches, config, ordered)
-    tasks = _tasks(github, issues, comments, view, state, config, accounts)
+    tasks = read_tasks(github, issues, comments, view, state, config, accounts)
     tasks = with_lost_records(github, tasks, runs, config, accounts)
     _check_ended_batches(github, tasks, batches, config)
     dashboards = _dashboards(view, config.prefix)
@@ -342,7 +342,7 @@ def _tracked(
     return issues, own
 
 
-def _tasks(
+def read_tasks(
     github: Reader,
     issues: Mapping[int, Issue],
     recent: Sequence[Comment],
