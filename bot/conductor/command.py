@@ -14,6 +14,7 @@ environment:
 """
 _CONDUCT = f"""\
 {_GITHUB}  GITHUB_STEP_SUMMARY, GITHUB_OUTPUT    files for the summary and the outputs; set in Actions
+  CF_WEBHOOK, CF_WEBHOOK_KEY    where the events of `webhook.events` are told, and what signs them
   CF_TICK              a folder for the record of each tick, which `cf replay` reads
 
   GITHUB_TOKEN=$(gh auth token) GITHUB_REPOSITORY=octo/shop cf conduct --dry-run

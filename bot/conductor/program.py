@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from bot.conductor.advice import Advise, Advisor
 from bot.conductor.around import read_around
 from bot.conductor.linger import Lingering
-from bot.conductor.summary import markdown, outputs, overview, remarks
+from bot.conductor.summary import events, markdown, outputs, overview, remarks
 from bot.conductor.tick import Tick, tick
 from bot.github.port import GitHub
 from bot.model.config import CONDUCTOR_WORKFLOW, Config
@@ -144,9 +145,13 @@ def _tell(last: Tick, environ: Mapping[str, str]) -> None:
     for remark in remarks(last):
         print(f"cf: {remark}".replace("::", ": :"))
     print(f"cf: {overview(last).reason}".replace("::", ": :"))
+    problem = _call_webhook(last, environ)
+    if problem:
+        print(f"cf: webhook: {problem}")
     if summary := environ.get("GITHUB_STEP_SUMMARY"):
+        told = markdown(last, last.due) + (f"\n- webhook: {problem}\n" if problem else "")
         with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(markdown(last, last.due)[:900_000])
+            file.write(told[:900_000])
     if folder := environ.get("CF_TICK"):
         from bot.conductor.recording import keep
 
@@ -154,6 +159,21 @@ def _tell(last: Tick, environ: Mapping[str, str]) -> None:
     if target := environ.get("GITHUB_OUTPUT"):
         with Path(target).open("a", encoding="utf-8") as file:
             file.write("".join(_output(name, value) for name, value in outputs(last).items()))
+
+
+def _call_webhook(last: Tick, environ: Mapping[str, str]) -> str:
+    """Tell the events that are wanted; what went wrong in one sentence, else nothing."""
+    patterns = last.seen.snapshot.config.webhook_events
+    wanted = [event for event in events(last) if any(fnmatchcase(event.event, one) for one in patterns)]
+    if not wanted:
+        return ""
+    if not (address := environ.get("CF_WEBHOOK", "")):
+        return "webhook.events is set, and the secret CF_WEBHOOK is not"
+    from bot.conductor.webhook import Webhook, body_of  # its packages cost a tick without webhook nothing
+
+    counts = overview(last).counts
+    bodies = [body_of(event, last.seen.view.repository, counts) for event in wanted]
+    return Webhook(address, environ.get("CF_WEBHOOK_KEY", "")).deliver(bodies)
 
 
 def _output(name: str, value: str) -> str:

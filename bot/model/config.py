@@ -175,6 +175,7 @@ class Config(Struct, frozen=True):
     supervisor_rules: tuple[SupervisorRule, ...] = ()
     blockers: Blockers = Blockers()
     shared_fixes: str = "propose"  # propose, auto or off
+    webhook_events: tuple[str, ...] = ()
     blob: str = ""
     warnings: tuple[str, ...] = ()  # what is allowed and has no effect, in plain words
 

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from datetime import timedelta
+from fnmatch import fnmatchcase
 from typing import Any
 
 from msgspec.structs import replace
@@ -28,6 +29,7 @@ from bot.model.config import (
 )
 from bot.model.engine import ADDRESS, ALIASES, ENGINES, RENAMED, WORD
 from bot.model.errors import UsageError
+from bot.model.event import EVENTS
 from bot.model.status import Status
 from bot.model.unit import Gate, Kind, verify_legs
 from bot.notation.bystatus import NotALimit, idle_names, read_by_status
@@ -40,6 +42,7 @@ from bot.notation.readers import (
     Reader,
     choice,
     default_of,
+    listed,
     mapped,
     mapped_freely,
     reads,
@@ -51,7 +54,7 @@ _JOBS_PER_RUN = 256  # GitHub's limit of jobs in one workflow run
 _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
-_NOT_YET = frozenset("start inference webhook unit testing dependencies.sub_issues dependencies.sync".split())
+_NOT_YET = frozenset("start inference unit testing dependencies.sub_issues dependencies.sync".split())
 
 _ENGINE_NAMES = tuple(sorted({*ENGINES, *ALIASES}))
 _RENAMED_ENGINES = {
@@ -428,6 +431,19 @@ def _timeout(value: Value) -> dict[str, Any]:
     return {"timeout_by_kind": {Kind(key): _WALL(child) for key, child in value.items(_WALL_BY_KIND)}}
 
 
+@reads(listed({"type": "string", "pattern": "^[a-z_.*?]{1,60}$"}))
+def _event_patterns(value: Value) -> tuple[str, ...]:
+    """Names of events; `*` stands for any letters. Each must mean at least one that there is."""
+
+    def read(entry: Value) -> str:
+        pattern = entry.text()
+        if not any(fnmatchcase(name, pattern) for name in EVENTS):
+            entry.fail(f"must be an event or a pattern of some ({', '.join(sorted(EVENTS))})")
+        return pattern
+
+    return value.each(read)
+
+
 @reads({"type": "integer", "const": 1})
 def _version(value: Value) -> dict[str, Any]:
     return {} if type(value.raw) is int and value.raw == 1 else value.fail("must be 1")
@@ -562,6 +578,7 @@ _TOP: Mapping[str, Reader] = {
     ),
     "identity": _renamed({"also": ("also", _account_ids)}),
     "dashboard": _as("dashboard", FLAG),
+    "webhook": _renamed({"events": ("webhook_events", _event_patterns)}),
 }
 
 

@@ -165,6 +165,12 @@ KEYS = [
     ("trust.ignore", (), "trust: {{ignore: {}}}", {"[x]": ("x",)}),
     ("trust.apps", (), "trust: {{apps: {}}}", {"[x]": ("x",)}),
     ("trust.authors", "any", "trust: {{authors: {}}}", {"writers": "writers", "any": "any"}),
+    (
+        "webhook_events",
+        (),
+        "webhook: {{events: {}}}",
+        {"['run.*', blocker.created]": ("run.*", "blocker.created"), "'*'": ("*",), "[]": ()},
+    ),
     ("dashboard", True, "dashboard: {}", {"false": False, "true": True}),
     ("hooks.before_task", None, "hooks: {{before_task: {}}}", {"make up": "make up", "null": None}),
     ("hooks.after_task_success", None, "hooks: {{after_task_success: {}}}", {"a": "a"}),
@@ -173,6 +179,7 @@ KEYS = [
     ("also", (), "identity: {{also: {}}}", {"[1, 9007199254740992]": (1, 2**53)}),
 ]
 BAD = [
+    ("webhook: {{events: {}}}", ["5", "[1]", "['']", "{a: b}", "[RUN.*]"]),
     ("dashboard: {}", ["1", "'yes'", "null", "[]"]),
     ("prefix: {}", ["''", "' '", "5", "x" * 21, "'a b'", "'a:b'", "ü", "[a]", "null"]),
     ("engine: {}", ["''", "5", "[command]", "{a: 1}", "null", "shell", "react"]),
@@ -479,7 +486,7 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(text, near):
 
 @pytest.mark.parametrize(
     "key",
-    "start inference webhook unit testing".split(),
+    "start inference unit testing".split(),
 )
 def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):
     assert f"line 2: '{key}' has no effect yet in this version; remove it" in refusal(
