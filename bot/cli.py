@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, Command] = {
         "bot.conductor.command",
         "_batch",
     ),
+    "doctor": Command("what is missing or wrong in a repository, and how to mend it", "bot.conductor.doctor"),
     "runs": Command("attempts, newest first: of all tasks, or of one", "bot.conductor.runs"),
     "stats": Command(
         "what each engine and category came to: passed, failed, time, tokens, cost", "bot.conductor.stats"

@@ -97,6 +97,12 @@ class Client:
     def file(self, blob: str) -> str:
         return rest.file(self._session, blob)
 
+    def text_at(self, path: str) -> str | None:
+        return rest.text_at(self._session, path)
+
+    def actions_may_open_pulls(self) -> bool | None:
+        return rest.actions_may_open_pulls(self._session)
+
     def runs(self, workflow: str, since: datetime | None = None) -> tuple[Run, ...]:
         return rest.runs(self._session, workflow, since)
 

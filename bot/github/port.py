@@ -164,5 +164,17 @@ class Publisher(Protocol):
         ...
 
 
+class Examiner(Reader, Protocol):
+    """What `cf doctor` looks at beside what a tick reads."""
+
+    def text_at(self, path: str) -> str | None:
+        """The text of a file on the default branch; None if it is not there."""
+        ...
+
+    def actions_may_open_pulls(self) -> bool | None:
+        """Whether the setting lets workflows open pull requests; None where this token may not know."""
+        ...
+
+
 class GitHub(Reader, Writer, Publisher, Protocol):
     """All of it."""

@@ -83,6 +83,24 @@ def file(session: Session, blob: str) -> str:
     return base64.b64decode(found["content"]).decode(errors="replace")
 
 
+def text_at(session: Session, file: str) -> str | None:
+    """GitHub gives the content of files up to a megabyte; a larger one shows as empty."""
+    try:
+        found = session.get(session.path("contents", *file.split("/"))).json()
+    except NotFound:
+        return None
+    return base64.b64decode(found.get("content") or "").decode(errors="replace")
+
+
+def actions_may_open_pulls(session: Session) -> bool | None:
+    """The setting is for administrators to read (permission `administration`), which no token of a job has."""
+    try:
+        found = session.get(session.path("actions", "permissions", "workflow")).json()
+    except (CannotGoOn, NotFound, Refused):
+        return None
+    return bool(found["can_approve_pull_request_reviews"])
+
+
 def runs(session: Session, workflow: str, since: datetime | None) -> tuple[Run, ...]:
     """Newest first. New runs move the others to later pages while we read, so they are told apart by id."""
     found: dict[int, Run] = {}

@@ -173,6 +173,23 @@ class InProcess:
                 raise ApiError(404, "Not Found", "NOT_FOUND")
             return data.decode("utf-8", "replace")
 
+    def text_at(self, path: str) -> str | None:
+        with self._call("text_at"):
+            self._may_read("contents")
+            git = self._world.git
+            sha = git.listing(git.default_branch, path.rpartition("/")[0]).get(path)
+            data = git.blob(sha) if sha else None
+            return None if data is None else data.decode("utf-8", "replace")
+
+    def actions_may_open_pulls(self) -> bool | None:
+        with self._call("actions_may_open_pulls"):
+            if (
+                self._token.permissions is not None
+                or self._world.accounts.role(self._token.account.login) != "admin"
+            ):
+                return None
+            return self._world.pulls.actions_may_open
+
     # ------------------------------------------------------------------ Writer
 
     def write(self, changes: Sequence[Change]) -> tuple[Written, ...]:

@@ -407,3 +407,15 @@ def test_a_job_tells_who_cancelled_its_run(world, github):
     assert github.annotations(ended) == ()
     with pytest.raises(NotFound):
         github.annotations(1)
+
+
+def test_a_file_on_the_default_branch_is_read_by_its_path(world, github):
+    assert (
+        github.text_at("README.md")
+        == world.git.blob(world.git.listing(world.git.default_branch, "")["README.md"]).decode()
+    )
+    assert github.text_at(".github/workflows/none.yml") is None
+
+
+def test_whether_actions_may_open_pull_requests_is_for_administrators_to_know(world, github):
+    assert github.actions_may_open_pulls() is None

@@ -94,6 +94,7 @@ SWEEP = [
     ("GET", f"{HERE}/git/ref/heads/work", "", None),
     ("GET", f"{HERE}/git/blobs/{{blob}}", "", None),
     ("GET", f"{HERE}/contents/docs/a.txt", "ref=work", None),
+    ("GET", f"{HERE}/actions/permissions/workflow", "", None),
     ("GET", f"{HERE}/pulls", "state=open&head=acme:work&sort=created&direction=desc", None),
     ("GET", f"{HERE}/pulls/3", "", None),
     ("PATCH", f"{HERE}/pulls/3", "", {"title": "better", "body": "text"}),

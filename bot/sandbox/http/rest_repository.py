@@ -2,7 +2,7 @@
 
 from bot.sandbox.http.exchange import PAGED, Call, Reply, Route
 from bot.sandbox.world import PullState
-from bot.sandbox.world.errors import invalid, not_found
+from bot.sandbox.world.errors import forbidden, invalid, not_found
 
 
 def get_repository(call: Call) -> Reply:
@@ -47,6 +47,15 @@ def get_content(call: Call) -> Reply:
     if sha is None or data is None:
         raise not_found()
     return Reply(call.render.content(path, sha, data))
+
+
+def workflow_permissions(call: Call) -> Reply:
+    """A setting: no token of a run may read it, and of people only administrators."""
+    if call.token.permissions is not None:
+        raise forbidden()
+    call.world.accounts.require(call.token, "read", role="admin")
+    allowed = call.world.pulls.actions_may_open
+    return Reply({"default_workflow_permissions": "read", "can_approve_pull_request_reviews": allowed})
 
 
 # ---------------------------------------------------------------------- pull requests
@@ -164,6 +173,7 @@ ROUTES = (
     Route("GET", "/git/ref/{ref:path}", get_reference),
     Route("GET", "/git/blobs/{file_sha}", get_blob),
     Route("GET", "/contents/{path:path}", get_content, ("ref",)),
+    Route("GET", "/actions/permissions/workflow", workflow_permissions),
     Route("GET", "/pulls", list_pulls, (*PAGED, "state", "head", "base", "sort", "direction"), stale=True),
     Route(
         "POST",

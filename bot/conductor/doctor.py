@@ -1,0 +1,285 @@
+"""`cf doctor`: what a maintainer can mend, each in one line with how. Read-only, but for the test event of `--webhook`."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from importlib.resources import files
+
+import msgspec
+from msgspec import Struct
+
+from bot.conductor.act import label_names
+from bot.conductor.around import read_around
+from bot.github.port import Examiner
+from bot.model.config import CONDUCTOR_WORKFLOW, CONFIG_PATH, Config
+from bot.model.engine import Around
+from bot.model.errors import BotError, UsageError, WorkflowMissing
+from bot.model.event import Event
+from bot.model.view import View
+from bot.notation.config import guess_prefix, read_config
+from bot.plan.engines import choose_engine
+from bot.plan.trust import rank
+
+_RECENT = timedelta(days=7)
+_SCHEDULE = timedelta(hours=3)  # twice an hourly schedule, and some of GitHub's delay
+_FOLDER = ".github/workflows"
+
+
+class Health(StrEnum):
+    """A problem must be mended before work can flow; what is unknown cannot be seen from here, or is the maintainer's choice."""
+
+    OK = "ok"
+    UNKNOWN = "unknown"
+    PROBLEM = "problem"
+
+
+class Finding(Struct, frozen=True):
+    """One thing that was looked at. `mend` says what to do, where there is something to do."""
+
+    about: str
+    health: Health
+    words: str
+    mend: str = ""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `cf doctor`."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = (
+        "  GITHUB_TOKEN=$(gh auth token) GITHUB_REPOSITORY=octo/shop cf doctor\n\n"
+        "environment: GITHUB_TOKEN, GITHUB_REPOSITORY; with --webhook CF_WEBHOOK and CF_WEBHOOK_KEY\n"
+        "exit code: 0 no problem, 1 something must be mended"
+    )
+    parser.add_argument(
+        "--webhook", action="store_true", help="send an event `test` to the address in CF_WEBHOOK"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="for machines: a JSON list, one object for each finding"
+    )
+
+
+def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Look, and print what was found. Raises UsageError for a missing or wrong variable."""
+    from bot.github.client import connect
+
+    github = connect(environ)
+    found = list(examine(github, datetime.now(UTC), read_around(environ)))
+    if args.webhook:
+        found.append(try_webhook(environ))
+    if args.json:
+        sys.stdout.write(json.dumps([msgspec.to_builtins(finding) for finding in found], indent=2) + "\n")
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in finding_lines(found)))
+    return int(any(finding.health is Health.PROBLEM for finding in found))
+
+
+def finding_lines(found: Sequence[Finding]) -> Iterator[str]:
+    """One line each, and one more for the mend."""
+    for finding in found:
+        words = " ".join(finding.words.split()).replace("::", ": :").replace("##[", "## [")
+        yield f"{finding.health:8} {finding.about}: {words}"
+        if finding.mend:
+            yield f"         {finding.mend}"
+
+
+def examine(github: Examiner, now: datetime, around: Around) -> Iterator[Finding]:
+    """Everything that can be looked at, in the order in which it should be mended."""
+    try:
+        view = github.view("cf", None)
+    except BotError as error:
+        yield Finding(
+            "token",
+            Health.PROBLEM,
+            f"the repository cannot be read: {error}",
+            "GITHUB_TOKEN needs read access to contents, issues, pull requests and actions of GITHUB_REPOSITORY",
+        )
+        return
+    yield Finding("token", Health.OK, f"reads {view.repository.full_name} as {view.viewer.login}")
+    yield from _permission(github, view)
+    yield from _repository(view)
+    config, findings = _configuration(view)
+    yield from findings
+    yield from _workflows(github)
+    yield from _schedule(github, now)
+    if config is not None:
+        yield from _agent(config, around)
+        yield from _labels(view, config)
+    yield from _pulls(github)
+
+
+def try_webhook(environ: Mapping[str, str]) -> Finding:
+    """Send the event `test`."""
+    from bot.conductor.webhook import ADDRESS, KEY, Webhook, body_of
+    from bot.model.view import Repository
+
+    address, key = environ.get(ADDRESS, ""), environ.get(KEY, "")
+    if not address:
+        return Finding(
+            "webhook",
+            Health.PROBLEM,
+            f"{ADDRESS} is not set here",
+            "set it to the address, as the secret holds it",
+        )
+    home = Repository(environ.get("GITHUB_REPOSITORY", ""), "", "")
+    problem = Webhook(address, key).deliver([body_of(Event("test", datetime.now(UTC)), home, {})])
+    if problem:
+        return Finding(
+            "webhook",
+            Health.PROBLEM,
+            problem,
+            f"correct the address, or the program behind it, and the secret {ADDRESS}",
+        )
+    return Finding("webhook", Health.OK, f"took the event `test`, {'signed' if key else 'not signed'}")
+
+
+def _permission(github: Examiner, view: View) -> Iterator[Finding]:
+    """A bot's permissions are those of its job, which no call tells; a person's are told."""
+    if view.viewer.is_bot:
+        yield Finding(
+            "permission", Health.UNKNOWN, "what an app's or a job's token may do shows only when it is done"
+        )
+        return
+    try:
+        level = github.permission(view.viewer.login)
+    except BotError as error:
+        yield Finding("permission", Health.UNKNOWN, f"cannot be read: {error}")
+        return
+    if rank(level) >= rank("write"):
+        yield Finding("permission", Health.OK, f"{view.viewer.login} has {level} permission")
+    else:
+        yield Finding(
+            "permission",
+            Health.PROBLEM,
+            f"{view.viewer.login} has {level} permission",
+            "conducting needs write permission",
+        )
+
+
+def _repository(view: View) -> Iterator[Finding]:
+    repository = view.repository
+    if repository.archived:
+        yield Finding("repository", Health.PROBLEM, "it is archived", "unarchive it: Settings > General")
+    elif not repository.has_issues:
+        yield Finding(
+            "repository",
+            Health.PROBLEM,
+            "issues are switched off",
+            "switch them on: Settings > General > Features",
+        )
+    else:
+        yield Finding(
+            "repository", Health.OK, f"has issues; the default branch is {repository.default_branch}"
+        )
+
+
+def _configuration(view: View) -> tuple[Config | None, list[Finding]]:
+    if view.config_text is None:
+        words = f"there is no {CONFIG_PATH} on the default branch: the defaults hold, and they name no agent"
+        return Config(), [Finding("configuration", Health.PROBLEM, words, "run `cf init`, commit and push")]
+    try:
+        config = read_config(view.config_text, view.config_blob)
+    except UsageError as error:
+        prefix = guess_prefix(view.config_text)
+        mend = "correct the file; `cf validate` checks it without GitHub"
+        return (Config(prefix=prefix) if prefix else None), [
+            Finding("configuration", Health.PROBLEM, str(error), mend)
+        ]
+    found = [Finding("configuration", Health.OK, f"{CONFIG_PATH} is valid")]
+    if not config.gates:
+        words = "none: all work stays unverified, as drafts"
+        found.append(Finding("gates", Health.UNKNOWN, words, f"add your tests to `gates` in {CONFIG_PATH}"))
+    return config, found
+
+
+def _agent(config: Config, around: Around) -> Iterator[Finding]:
+    """Engine, model and key, as for a task without any wish of its own."""
+    choice = choose_engine(config, (), around)
+    if choice.problem:
+        yield Finding("agent", Health.PROBLEM, choice.problem)
+        return
+    named = f"{choice.engine}{f' with {choice.model}' if choice.model else ''}"
+    if choice.secret and choice.secret not in around.secrets:
+        words = f"{named}; whether its secret {choice.secret} is set is known only inside of Actions"
+        yield Finding("agent", Health.UNKNOWN, words)
+    else:
+        yield Finding("agent", Health.OK, named)
+
+
+def _workflows(github: Examiner) -> Iterator[Finding]:
+    """Those that `cf init` installs, compared with what this version would install."""
+    templates = sorted(
+        (entry for entry in files("bot").joinpath("templates").iterdir() if entry.name.endswith(".yml")),
+        key=lambda entry: entry.name,
+    )
+    for template in templates:
+        path = f"{_FOLDER}/{template.name}"
+        try:
+            there = github.text_at(path)
+        except BotError as error:
+            yield Finding("workflow", Health.UNKNOWN, f"{path} cannot be read: {error}")
+            continue
+        if there is None:
+            words = f"{path} is missing from the default branch"
+            yield Finding("workflow", Health.PROBLEM, words, "run `cf init`, commit and push")
+        elif there != template.read_text(encoding="utf-8"):
+            words = f"{path} differs from what this version of cf installs"
+            yield Finding(
+                "workflow",
+                Health.UNKNOWN,
+                words,
+                "if it was not changed on purpose: `cf init --force`, commit and push",
+            )
+        else:
+            yield Finding("workflow", Health.OK, f"{path} is current")
+
+
+def _schedule(github: Examiner, now: datetime) -> Iterator[Finding]:
+    mend = "Actions tab > cf conductor: enable it, and run it once (GitHub switches schedules off after 60 days without activity)"
+    try:
+        runs = github.runs(CONDUCTOR_WORKFLOW, now - _RECENT)
+    except WorkflowMissing as error:
+        yield Finding("conductor", Health.PROBLEM, str(error), mend)
+        return
+    except BotError as error:
+        yield Finding("conductor", Health.UNKNOWN, f"its runs cannot be read: {error}")
+        return
+    if not runs:
+        yield Finding("conductor", Health.PROBLEM, f"it has not run within {_RECENT.days} days", mend)
+        return
+    newest = max(runs, key=lambda run: run.created_at)
+    words = f"ran last at {newest.created_at:%Y-%m-%d %H:%M} UTC ({newest.conclusion or newest.status})"
+    late = now - newest.created_at > _SCHEDULE
+    yield Finding("conductor", Health.UNKNOWN if late else Health.OK, words, mend if late else "")
+
+
+def _labels(view: View, config: Config) -> Iterator[Finding]:
+    there = {label.name.casefold() for label in view.labels}
+    missing = [name for name in label_names(config) if name.casefold() not in there]
+    if missing:
+        words = f"not there yet: {', '.join(missing)}"
+        yield Finding("labels", Health.UNKNOWN, words, "the conductor makes them when it needs them")
+    else:
+        yield Finding("labels", Health.OK, "all there")
+
+
+def _pulls(github: Examiner) -> Iterator[Finding]:
+    try:
+        allowed = github.actions_may_open_pulls()
+    except BotError as error:
+        yield Finding("pull requests", Health.UNKNOWN, f"the setting cannot be read: {error}")
+        return
+    if allowed is None:
+        words = "whether Actions may open them is known only to a token that may administer the repository"
+        yield Finding("pull requests", Health.UNKNOWN, words)
+    elif allowed:
+        yield Finding("pull requests", Health.OK, "Actions may open them")
+    else:
+        yield Finding(
+            "pull requests",
+            Health.PROBLEM,
+            "Actions may not open them, so all work will be held",
+            "Settings > Actions > General > Allow GitHub Actions to create and approve pull requests; or act as a GitHub App",
+        )
