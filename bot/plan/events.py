@@ -5,6 +5,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.model.decision import Decision, Plan
 from bot.model.event import Event
@@ -15,6 +16,8 @@ from bot.model.status import Status
 from bot.model.task import Task
 from bot.notation.keys import Key
 
+_HOOKS = ("before_task", "after_task_success", "after_task_failure")
+_TURNS_MOST = 100  # of one attempt
 _QUEUED = (Status.BACKLOG, Status.READY, Status.BLOCKED, Status.FAILED)
 
 
@@ -113,7 +116,29 @@ def _attempts(item: Decision, task: Task, done: Done, before: Snapshot) -> Itera
                     "run.started", before.now, item.task, key=key, run=run, more={"kind": str(attempt.kind)}
                 )
         elif attempt.outcome is not None and attempt.number not in over:
+            yield from _reported(item, attempt, key, before)
             yield _ended(item, attempt, attempt.outcome, key, before)
+
+
+def _reported(item: Decision, attempt: Attempt, key: str, before: Snapshot) -> Iterator[Event]:
+    """What only the report tells: steps of the agent, those of one category in a row as one, and hooks."""
+    report = next((report for report in before.reports.values() if report and report.key == key), None)
+    if report is None:
+        return
+    plain = Event("", before.now, item.task, key=key, run=attempt.run)
+    turns = [
+        step
+        for at, step in enumerate(report.steps)
+        if at == 0 or report.steps[at - 1].category != step.category
+    ]
+    for place, step in enumerate(turns[:_TURNS_MOST]):
+        following = turns[place + 1] if place + 1 < len(turns) else report.steps[-1]
+        for name, second in (("agent.step_started", step.at), ("agent.step_completed", following.at)):
+            more = {"category": step.category.value, "second": round(second)}
+            yield replace(plain, event=name, more=more)
+    for hook in report.hooks:
+        name = "hook.executed" if hook.passed else "hook.failed"
+        yield replace(plain, event=name, reason=hook.name if hook.name in _HOOKS else "unknown")
 
 
 def _ended(item: Decision, attempt: Attempt, outcome: Outcome, key: str, before: Snapshot) -> Event:

@@ -194,6 +194,11 @@ def _report(report: Report | None) -> Report | None:
         session=named(report.session),
         question=_question(report.question) if report.question else None,
         gates=tuple(replace(gate, name=named(gate.name), tail="") for gate in report.gates),
+        hooks=tuple(replace(hook, tail="") for hook in report.hooks),
+        steps=tuple(replace(step, text="") for step in report.steps),
+        protected=tuple(map(named, report.protected)),
+        source=named(report.source),
+        left_out=tuple(map(named, report.left_out)),
     )
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from bot.model.event import EVENTS, Event
 from bot.model.issue import EventKind, StateReason
 from bot.model.record import Answer, Blocker, Record
-from bot.model.report import Outcome, Question
+from bot.model.report import Category, HookResult, Outcome, Question, Step
 from bot.model.status import Status
 from bot.notation.events import write_events, write_lines
 from bot.plan import plan
@@ -128,6 +128,44 @@ def test_blocker_created_answered_and_resolved():
     assert named(ending(Outcome.PASSED, again), "blocker.resolved")
     assert not named(ending(Outcome.FAILED, again), "blocker.resolved")
     assert not named(ending(Outcome.PASSED), "blocker.resolved")
+
+
+def test_agent_steps_are_told_by_category_once_the_attempt_has_ended():
+    steps = tuple(
+        Step(category, "secret words", at)
+        for category, at in (
+            (Category.PLAN, 0),
+            (Category.SHELL, 5.4),
+            (Category.SHELL, 9),
+            (Category.GATE, 20),
+        )
+    )
+    events = ending(Outcome.FAILED, steps=steps)
+    told_steps = [
+        (event.event.partition("_")[2], event.more["category"], event.more["second"])
+        for event in events
+        if event.event.startswith("agent.")
+    ]
+    assert told_steps == [
+        ("started", "plan", 0),
+        ("completed", "plan", 5),
+        ("started", "shell", 5),
+        ("completed", "shell", 20),
+        ("started", "gate", 20),
+        ("completed", "gate", 20),
+    ]
+    assert "secret" not in write_events(events)
+
+
+def test_hook_executed_and_failed():
+    hooks = (
+        HookResult("before_task", True),
+        HookResult("after_task_failure", False, tail="x"),
+        HookResult("evil\n", True),
+    )
+    events = ending(Outcome.FAILED, hooks=hooks)
+    assert [event.reason for event in named(events, "hook.executed")] == ["before_task", "unknown"]
+    assert [event.reason for event in named(events, "hook.failed")] == ["after_task_failure"]
 
 
 def test_task_merged():

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bot.model.config import Config, EngineConfig
 from bot.model.record import Answer, Blocker
-from bot.model.report import GateResult, GateStatus, Outcome, Question
+from bot.model.report import Category, GateResult, GateStatus, HookResult, Outcome, Question, Step
 from bot.model.status import Status
 from bot.model.unit import Gate
 from bot.notation.answers import NotAnAnswer, read_answer
@@ -116,6 +116,11 @@ def full_of_words():
         session=WORD,
         question=question,
         gates=(GateResult(WORD, GateStatus.FAILED, tail=WORD),),
+        hooks=(HookResult("before_task", False, tail=WORD),),
+        steps=(Step(Category.SHELL, WORD),),
+        protected=(WORD,),
+        source=WORD,
+        left_out=(WORD,),
     )
     return a_snapshot(
         asked,
