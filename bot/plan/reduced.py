@@ -87,10 +87,12 @@ def bones(plan: Plan) -> dict[int, Any]:
 
 
 def _bones(decision: Decision) -> Any:
+    start = decision.start
     bare = replace(
         decision,
         reason="",
         record=_without_words(decision.record),
+        start=replace(start, exceptions=tuple(map(named, start.exceptions))) if start else None,
         notices=tuple(
             replace(notice, text="", fingerprint=_fingerprint(notice.fingerprint))
             for notice in decision.notices
@@ -161,6 +163,10 @@ def _record(record: Record) -> Record:
         blocker=replace(blocker, question=_question(blocker.question)) if blocker else None,
         answers=tuple(_answer(answer) for answer in record.answers),
         notices=tuple(_fingerprint(fingerprint) for fingerprint in record.notices),
+        held=replace(record.held, protected=tuple(map(named, record.held.protected)))
+        if record.held
+        else None,
+        exceptions=tuple(map(named, record.exceptions)),
     )
 
 

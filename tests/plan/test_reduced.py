@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bot.model.config import Config, EngineConfig
-from bot.model.record import Answer, Blocker
-from bot.model.report import Category, GateResult, GateStatus, HookResult, Outcome, Question, Step
+from bot.model.record import Answer, Blocker, Held
+from bot.model.report import Category, GateResult, GateStatus, Hold, HookResult, Outcome, Question, Step
 from bot.model.status import Status
 from bot.model.unit import Gate
 from bot.notation.answers import NotAnAnswer, read_answer
@@ -33,6 +33,7 @@ from tests.builders import (
     an_artifact,
     an_attempt,
     an_issue,
+    jobs,
 )
 from tests.plan.test_properties import QUICK, snapshots
 
@@ -169,3 +170,24 @@ def test_a_bulk_approval_by_label_is_decided_the_same_without_the_labels_name():
     assert [decision.start is not None for decision in plan(small).decisions] == [True, False]
     assert bones(plan(small)) == bones(plan(snapshot))
     assert WORD not in json.dumps(write_snapshot(small))
+
+
+def test_paths_that_hold_work_or_are_let_through_are_no_words_either():
+    held = Held(Hold.PROTECTED, ago(minutes=3), 1, (WORD,))
+    waits = a_task(1, Status.BLOCKED, record=a_record(1, Status.BLOCKED, held=held))
+    let = a_task(2, record=a_record(2, Status.READY, republish=True, exceptions=(WORD,)))
+    ending = a_running(3)
+    report = a_report(Outcome.HELD, "cf-3-1", hold=Hold.PROTECTED, protected=(WORD,), head="b" * 40)
+    snapshot = a_snapshot(
+        waits,
+        let,
+        ending,
+        runs=(a_run(900, "cf-3-1", conclusion="success"),),
+        artifacts=(an_artifact("cf-3-1"),),
+        reports={50: report},
+        jobs={900: jobs("#3", agent="success", verify="success", publish="success")},
+    )
+    small = reduced(snapshot)
+    assert any(decision.record.held for decision in plan(small).decisions if decision.task == 3)
+    assert WORD not in json.dumps([write_snapshot(small), write_decisions(plan(small).decisions)])
+    assert bones(plan(small)) == bones(plan(snapshot))
