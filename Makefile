@@ -81,7 +81,7 @@ oracles-engines: setup ## install the real agent programs into .engines, and hol
 	$(BIN)/pytest -m live tests/worker/engines tests/sandbox_command/test_real_agents.py --timeout 600
 	$(BIN)/python -m scripts.engine_table
 
-check: .venv/.ready ## say whether tests/data/github still equals what the npm packages say
+oracles-check: .venv/.ready ## say whether tests/data/github still equals what the npm packages say
 	@$(BIN)/python -m scripts.slim_openapi --check
 	$(BIN)/python -m scripts.graphql_schema --check
 

@@ -28,6 +28,8 @@ EVENTS: Mapping[str, str] = {
     "blocker.answered": "people answered it",
     "blocker.resolved": "the attempt after the answer passed",
     "task.merged": "a task's pull request was merged",
+    "shared_fix.opened": "a failure that several tasks share gets an issue of its own",
+    "shared_fix.closed": "such an issue, named as the task, has mended it",
 }
 
 

@@ -57,7 +57,17 @@ def events_of(before: Snapshot, decided: Plan, done: Done) -> tuple[Event, ...]:
         events += _questions(item, task, before)
         if item.status is Status.MERGED and task.record.status is not Status.MERGED:
             events.append(Event("task.merged", before.now, item.task, pull=item.record.pull))
-    return tuple(events)
+    return (*events, *_shared_fixes(before, decided))
+
+
+def _shared_fixes(before: Snapshot, decided: Plan) -> Iterator[Event]:
+    label = before.config.label("shared-fix").casefold()
+    for opened in decided.opens:
+        if label in (name.casefold() for name in opened.labels):
+            yield Event("shared_fix.opened", before.now)
+    for failure, fixed in decided.fixed.items():
+        if before.fixed.get(failure) != fixed:
+            yield Event("shared_fix.closed", before.now, fixed.issue)
 
 
 def _errors(before: Snapshot, done: Done) -> Iterator[Event]:

@@ -84,7 +84,7 @@ def test_a_missing_and_a_changed_workflow_are_told_apart():
         ("order: fast\n", "configuration", Health.PROBLEM, "line 1: order: must be one of"),
         ("prefix: bot\nmerge: 5\n", "labels", Health.UNKNOWN, "bot:ready"),
         ("version: 1\n", "gates", Health.UNKNOWN, "all work stays unverified"),
-        ("version: 1\n", "agent", Health.PROBLEM, "engines.command.args"),
+        ("engine: command\n", "agent", Health.PROBLEM, "engines.command.args"),
     ],
 )
 def test_what_is_wrong_with_the_configuration_is_found(config, about, health, words):

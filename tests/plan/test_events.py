@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from bot.model.decision import OpenIssue, Plan
 from bot.model.event import EVENTS, Event
 from bot.model.issue import EventKind, StateReason
-from bot.model.record import Answer, Blocker, Record
+from bot.model.record import Answer, Blocker, Fixed, Record
 from bot.model.report import Category, HookResult, Outcome, Question, Step
 from bot.model.status import Status
 from bot.notation.events import write_events, write_lines
@@ -232,6 +233,17 @@ def test_reconcile_error():
     broken = a_task(2, record_problem="its record cannot be read: x")
     (event,) = named(told(broken, done=Done(refused=2)), "reconcile.error")
     assert event.more == {"count": 3}
+
+
+def test_shared_fix_opened_and_closed():
+    before = a_snapshot(fixed={"f1": Fixed(7, ago(days=1))})
+    opened = OpenIssue("shared:f2", "words of a failure", "more of them", ("cf:shared-fix", "cf:backlog"))
+    other = OpenIssue("regression:3", "x", "y", ("cf:regression",))
+    decided = Plan((), opens=(opened, other), fixed={"f1": before.fixed["f1"], "f2": Fixed(9, NOW)})
+    assert events_of(before, decided, Done()) == (
+        Event("shared_fix.opened", NOW),
+        Event("shared_fix.closed", NOW, 9),
+    )
 
 
 def test_config_reloaded_and_rejected():
