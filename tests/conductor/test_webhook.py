@@ -6,7 +6,6 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from bot.conductor.act import Effects
 from bot.conductor.program import _tell
 from bot.conductor.webhook import ADDRESS, SIGNATURE, Webhook, body_of, is_public, sign
 from bot.model.config import Config
@@ -196,7 +195,10 @@ def sent(monkeypatch):
 
 def told(patterns, environ, capsys):
     config = replace(Config(), webhook_events=patterns)
-    _tell(a_tick(a_snapshot(a_task(1), config=config), Effects(started={1: 901}, refused=["x"])), environ)
+    tick = a_tick(a_snapshot(a_task(1), config=config))
+    tick.effects.started[1] = 901
+    tick.effects.refused.append("x")
+    _tell(tick, environ)
     return capsys.readouterr().out
 
 
