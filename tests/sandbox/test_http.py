@@ -86,6 +86,7 @@ SWEEP = [
     ("GET", f"{HERE}/actions/runs/9000000001/artifacts", "name=report", None),
     ("GET", f"{HERE}/actions/jobs/8000000001", "", None),
     ("GET", f"{HERE}/actions/jobs/8000000001/logs", "", None),
+    ("GET", f"{HERE}/check-runs/8000000001/annotations", "", None),
     ("GET", f"{HERE}/actions/artifacts", "", None),
     ("GET", f"{HERE}/actions/artifacts/7000000001", "", None),
     ("GET", f"{HERE}/actions/artifacts/7000000001/zip", "", None),
