@@ -29,6 +29,11 @@ def events(tick: Tick) -> tuple[Event, ...]:
     return events_of(tick.seen.snapshot, tick.plan, done)
 
 
+def _headlines(tick: Tick) -> tuple[Event, ...]:
+    """Without an agent's steps: they are many, GitHub takes a megabyte of outputs, and the record of the tick holds them."""
+    return tuple(event for event in events(tick) if not event.event.startswith("agent."))
+
+
 def _configuration(tick: Tick) -> Reloaded:
     state, now = tick.seen.state, tick.seen.view.config_blob
     if tick.seen.misconfigured:
@@ -46,13 +51,13 @@ def outputs(tick: Tick) -> Mapping[str, str]:
         "can_start": str(told.can_start).lower(),
         "has-work": str(bool(found["ready"] or found["running"] or told.started)).lower(),
         "reason": told.reason,
-        "events": write_events(events(tick)),
+        "events": write_events(_headlines(tick)),
     }
 
 
 def markdown(tick: Tick, next_look: datetime | None) -> str:
     """The job summary: headline, a row for each task with its reason, what happened, the graph of needs, and times."""
-    told, happened = overview(tick), events(tick)
+    told, happened = overview(tick), _headlines(tick)
     counts = ", ".join(f"{number} {name}" for name, number in told.counts.items())
     parts = [f"### cf: {quote_line(told.reason)}", counts]
     if tick.plan.cycles:

@@ -13,14 +13,27 @@ from msgspec.structs import force_setattr
 
 from bot.conductor.act import Effects
 from bot.conductor.program import _output, _tell
-from bot.conductor.summary import markdown, outputs, overview
+from bot.conductor.summary import events, markdown, outputs, overview
 from bot.model.config import Config
 from bot.model.decision import Decision, Plan, Verb
 from bot.model.record import Record
-from bot.model.report import Outcome
+from bot.model.report import Category, Outcome, Step
 from bot.model.status import Status
 from bot.notation.overview import GRAPH_MOST, graph_text
-from tests.builders import NOW, a_record, a_run, a_running, a_snapshot, a_task, a_tick, an_attempt, an_issue
+from tests.builders import (
+    NOW,
+    a_record,
+    a_report,
+    a_run,
+    a_running,
+    a_snapshot,
+    a_task,
+    a_tick,
+    an_artifact,
+    an_attempt,
+    an_issue,
+    jobs,
+)
 
 HOSTILE = st.lists(
     st.sampled_from(
@@ -204,3 +217,22 @@ def test_a_gantt_chart_shows_what_ran_once_there_are_two_bars():
     ).splitlines()
     assert "  cf-3-1 running :active, 2026-03-02T11:40:00, 2026-03-02T12:00:00" in lines
     assert "  cf-7-2 passed :done, 2026-03-02T11:45:00, 2026-03-02T11:50:00" in lines
+
+
+def test_an_agents_steps_are_no_part_of_outputs_and_summary():
+    report = a_report(Outcome.FAILED, "cf-3-1", steps=(Step(Category.SHELL, "words"),))
+    seen = a_snapshot(
+        a_running(3, run=900),
+        runs=(a_run(900, "cf-3-1", conclusion="success"),),
+        artifacts=(an_artifact("cf-3-1"),),
+        reports={50: report},
+        jobs={900: jobs("#3", agent="failure", verify="skipped", publish="success")},
+    )
+    tick = a_tick(seen)
+    assert [event.event for event in events(tick)] == [
+        "agent.step_started",
+        "agent.step_completed",
+        "run.failed",
+    ]
+    assert [event["event"] for event in json.loads(outputs(tick)["events"])] == ["run.failed"]
+    assert "agent." not in markdown(tick, None)
