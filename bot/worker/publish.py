@@ -110,7 +110,10 @@ class _Publication:
         except PushRefused as error:
             words = f"GitHub refused the branch: {self._redactor.text(str(error))}"
             reason = f"{words}. {self._patch(commit)}"
-            return replace(report, outcome=Outcome.HELD, hold=Hold.SETTING, reason=reason)
+            # What an order lets through and GitHub does not (a workflow file) waits for a person; no later try would help.
+            allowed = self._place.unit.exceptions
+            hold = Hold.PROTECTED if allowed else Hold.SETTING
+            return replace(report, outcome=Outcome.HELD, hold=hold, protected=allowed, reason=reason)
         return self._pull(report, offer, issue, record, notes)
 
     def _fetch_base(self) -> None:

@@ -531,13 +531,19 @@ def test_the_gates_see_only_the_commit_that_the_agents_job_named(bench):
         setup.verify()
 
 
-def test_what_the_remote_forbids_is_held_with_its_words_and_the_patch(bench):
-    """As GitHub does for a workflow file with the default token, a protected branch, or a secret that it finds."""
-    setup = bench("edit")
+def forbidding(setup):
+    """A remote that takes no push; the hook that says so."""
     hook = setup.origin / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho refusing to allow it without workflows permission >&2\nexit 1\n")
     hook.chmod(0o755)
+    return hook
+
+
+def test_what_the_remote_forbids_is_held_with_its_words_and_the_patch(bench):
+    """As GitHub does for a workflow file with the default token, a protected branch, or a secret that it finds."""
+    setup = bench("edit")
+    hook = forbidding(setup)
 
     report = setup.through()
 
@@ -552,14 +558,18 @@ def test_what_the_remote_forbids_is_held_with_its_words_and_the_patch(bench):
     assert setup.publish("skipped", "skipped").outcome is Outcome.PASSED
 
 
-def test_a_publish_unit_after_a_publish_unit_still_finds_the_work(bench):
+def test_agt_11_what_an_order_lets_through_and_github_does_not_stays_a_persons(bench):
+    """A workflow file with the default token: held with the words and the patch; a further order finds the same work."""
     setup = bench("workflow")
     report = setup.through()
     earlier = setup.end(report)
-    setup.claim(2, Kind.PUBLISH, earlier=earlier)
+    hook = forbidding(setup)
+    setup.claim(2, Kind.PUBLISH, earlier=earlier, exceptions=report.protected)
     held = setup.publish("skipped", "skipped")
-    assert (held.outcome, held.protected) == (Outcome.HELD, report.protected)
+    assert (held.outcome, held.hold, held.protected) == (Outcome.HELD, Hold.PROTECTED, report.protected)
+    assert "refusing to allow it without workflows permission" in held.reason
     setup.end(held)
+    hook.unlink()
     setup.claim(3, Kind.PUBLISH, earlier=earlier, exceptions=held.protected)
 
     assert setup.publish("skipped", "skipped").outcome is Outcome.PASSED
