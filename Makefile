@@ -69,6 +69,9 @@ format: .venv/.ready ## let ruff rewrite what it can
 	@$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+soak: .venv/.ready ## anything in any order, tens of thousands of times: SOAK=50000 make soak
+	@CF_SOAK=$${SOAK:-20000} $(BIN)/pytest tests/conductor/test_anything.py -q --timeout=0 --log-level=CRITICAL
+
 bench: .venv/.ready ## how fast the hot paths are
 	@for bench in planning makespan cold_start tick worker; do $(BIN)/python -m "benches.$$bench"; done
 

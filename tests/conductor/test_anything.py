@@ -1,10 +1,11 @@
 """Anything in any order: a machine that plays people, runs and trouble, and looks at what must always hold after each step."""
 
+import os
 from collections import Counter
 from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -13,11 +14,13 @@ from bot.model.errors import TryLater
 from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.notation.comments import read_fingerprint
+from bot.notation.digests import text_digest
 from bot.notation.records import is_record
 from tests.conductor.story import CONFIG, STATUSES, Story
 
 MOST = 2
 ENDINGS = (Outcome.PASSED, Outcome.FAILED, Outcome.BLOCKED, Outcome.NO_CHANGES, Outcome.CRASHED, Outcome.HELD)
+COMMANDS = ("/cf run", "/cf stop", "/cf retry", "/cf answer sqlite", "/cf approve", "/cf status", "/cf rnu")
 which = st.integers(0, 2)
 
 
@@ -30,7 +33,11 @@ class Anything(RuleBasedStateMachine):
         self.world = self.story.world
         self.world.add_user("triager", "triage")
         first = self.story.ready()
-        self.issues = [first, self.story.ready(f"depends on #{first}"), self.world.open_issue("Later")]
+        self.issues = [
+            first,
+            self.story.ready(f"depends on #{first}"),
+            self.world.open_issue("Later", by="triager"),
+        ]
         self.blind = False
 
     def tick(self):
@@ -46,9 +53,14 @@ class Anything(RuleBasedStateMachine):
     def check_starts(self):
         """What has just been claimed was open, ordered, not paused and satisfied in this very moment."""
         assert self.story.last is not None
+        decided = {decision.task: decision.record for decision in self.story.last.plan.decisions}
         for task in self.story.last.effects.started:
             issue = self.world.issue(task)
+            approval = decided[task].approval
             assert issue.is_open
+            assert approval is not None
+            assert approval.by == "maintainer"  # the triager's and the stranger's word starts nothing
+            assert approval.digest == text_digest(issue.title, issue.body)
             if task == self.issues[1] and "depends" in issue.body:
                 need = self.world.issue(self.issues[0])
                 assert not need.is_open
@@ -98,6 +110,36 @@ class Anything(RuleBasedStateMachine):
     @rule(which=which, words=st.sampled_from(["sqlite", "why?", "<!-- cf:record 1 {} -->"]))
     def somebody_comments(self, which, words):
         self.world.comment(self.issues[which], words)
+
+    @rule(
+        which=which,
+        words=st.sampled_from(COMMANDS),
+        by=st.sampled_from(["maintainer", "triager", "stranger"]),
+    )
+    def somebody_commands(self, which, words, by):
+        self.world.comment(self.issues[which], words, by=by)
+
+    @rule(which=which, words=st.sampled_from(COMMANDS))
+    def a_comment_is_edited_into_a_command(self, which, words):
+        ours = [
+            comment for comment in self.world.comments_of(self.issues[which]) if not comment.author.is_bot
+        ]
+        if ours:
+            self.world.edit_comment(ours[-1].id, words)
+
+    @rule(body=st.sampled_from(["do something else", ""]))
+    def the_author_who_may_not_order_edits(self, body):
+        self.world.edit_issue(self.issues[2], body=body, by="triager")
+
+    @rule(
+        operation=st.sampled_from(
+            ["view", "comments_since", "runs", "write", "dispatch", "artifacts_since", "jobs"]
+        )
+    )
+    def look_on_a_bad_day(self, operation):
+        self.world.faults.answer(502, operation)
+        self.tick()
+        self.world.faults.planned.clear()
 
     @rule(which=which)
     def the_maintainer_deletes_our_comments(self, which):
@@ -179,10 +221,12 @@ class Anything(RuleBasedStateMachine):
 
 TestAnything = pytest.mark.slow(Anything.TestCase)
 TestAnything.settings = settings(
-    max_examples=40,
+    # `make soak` plays tens of thousands, each run others; in the suite the same ones each time.
+    max_examples=int(os.environ.get("CF_SOAK", "200")),
     stateful_step_count=25,
-    derandomize=True,
+    derandomize="CF_SOAK" not in os.environ,
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
+    phases=(Phase.generate, Phase.shrink),
 )
