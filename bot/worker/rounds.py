@@ -45,6 +45,7 @@ class Tried(Struct, frozen=True):
     rounds: int = 1
     said: str = ""
     log: str = ""
+    gate_log: str = ""
     agent_seconds: float = 0.0
     gate_seconds: float = 0.0
     facts: Facts = Facts()
@@ -114,8 +115,14 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
         gate_seconds += sum(result.seconds for result in results)
         for result in results:
             listener.note(Category.GATE, f"{result.name}: {result.status}")
+        told = "\n".join(f"== {item.result.name}: {item.result.status}\n{item.output}" for item in judged)
         tried = replace(
-            tried, gates=results, failure=failures[-1], gate_seconds=gate_seconds, facts=listener.facts
+            tried,
+            gate_log=told,
+            gates=results,
+            failure=failures[-1],
+            gate_seconds=gate_seconds,
+            facts=listener.facts,
         )
         if all_passed(results):
             return tried

@@ -276,7 +276,8 @@ class _Job:
             **self._told(config, tried),
         )
         save_report(place.out, words)
-        (place.out / "agent.log").write_text(tried.log, encoding="utf-8")
+        for name, text in (("agent.log", tried.log), ("gates.log", tried.gate_log)):
+            (place.out / name).write_text(text, encoding="utf-8")
         if tried.outcome is Outcome.CANCELLED:
             ledger = Git(
                 ledger.folder, place.environ, tree=place.workspace

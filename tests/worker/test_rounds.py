@@ -118,3 +118,5 @@ def test_progress_is_no_same_failure(tried):
 
     assert (found.rounds, found.reason) == (5, "still failing after 5 rounds: tests")
     assert found.gates[0].status is GateStatus.FAILED
+    assert found.gate_log == "== tests: failed\n4 failed\n\n[tests: exit status 1]"
+    assert [step.text for step in found.facts.steps] == ["tests: failed"] * 5
