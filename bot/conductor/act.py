@@ -9,9 +9,11 @@ that a claim which GitHub refused leaves the order as it was. The cursor moves l
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.conductor.batchwrites import dispatch_gates, end_batches, told_to_stop, write_batches
+from bot.conductor.effects import Effects, dispatch_run, end_run
 from bot.conductor.observe import Observation
 from bot.conductor.units import into_runs, unit_of
 from bot.github.port import GitHub
@@ -26,9 +28,8 @@ from bot.model.change import (
     RemoveLabel,
     Written,
 )
-from bot.model.config import WORKER_WORKFLOW, Config
+from bot.model.config import Config
 from bot.model.decision import Decision, Notice, Plan
-from bot.model.errors import NotFound, Refused, WorkflowMissing
 from bot.model.issue import Comment, Issue, NeedState
 from bot.model.record import Record, Spent
 from bot.model.ref import Ref
@@ -48,7 +49,6 @@ from bot.notation.digests import text_digest
 from bot.notation.overview import dashboard_text, plain_dashboard, same_but_time
 from bot.notation.records import is_record
 from bot.notation.state import State, fitting
-from bot.notation.units import write_units
 from bot.plan.edits import ended, with_live
 from bot.plan.overview import overview_of
 from bot.plan.spending import day_of, spent_today
@@ -67,43 +67,44 @@ LABELS = {
 _LAG = timedelta(minutes=1)  # a comment of another conductor may be a little older than our look
 
 
-class Effects(Struct):
-    """What acting did. `skipped` says per task why its decision was left to the next tick."""
-
-    started: dict[int, int] = field(default_factory=dict)  # task -> run id
-    skipped: dict[int, str] = field(default_factory=dict)
-    refused: list[str] = field(default_factory=list)
-    writes: int = 0
-
-
 def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
     """Make the plan true, writing only what differs from what was seen."""
     effects = Effects()
-    decisions = [item for item in plan.decisions if _differs(item, seen)]
-    if decisions:
-        # The first time this takes seconds, so it comes before the last look.
-        github.ensure_labels(label_names(seen.snapshot.config))
-        decisions = _still_fresh(github, decisions, seen, effects)
-    if decisions:
-        _cancel(github, decisions, effects)
-        decisions = _ask(github, decisions, seen, effects)
-        written = _write(github, decisions, seen, effects)
-        _dispatch(github, decisions, written, seen, effects)
-    else:
-        written = {}
-    _respond(github, plan, seen, effects)
-    _end_batches(github, plan, effects)
     _open_issues(github, plan, seen, effects)
+    steps = write_batches(github, plan.batches, seen, effects)
+    written = act_on(github, plan.decisions, seen, effects)
+    _respond(github, plan, seen, effects)
+    dispatch_gates(github, steps, seen, effects)
+    end_batches(github, steps, seen, effects)
     _tidy(github, seen, effects)
     _obey_boxes(github, seen, effects)
     _remember(github, plan, seen, written, effects)
     return effects
 
 
+def act_on(
+    github: GitHub, decisions: Sequence[Decision], seen: Observation, effects: Effects
+) -> dict[int, Written]:
+    """Make decisions about tasks true; returns where each record that was written stands now."""
+    news = [item for item in decisions if _differs(item, seen)]
+    if news:
+        # The first time this takes seconds, so it comes before the last look.
+        github.ensure_labels(label_names(seen.snapshot.config))
+        news = _still_fresh(github, news, seen, effects)
+    if not news:
+        return {}
+    _cancel(github, news, effects)
+    news = _ask(github, news, seen, effects)
+    written = _write(github, news, seen, effects)
+    _dispatch(github, news, written, seen, effects)
+    return written
+
+
 def label_names(config: Config) -> dict[str, tuple[str, str]]:
     """Every label of ours: its name with colour and description."""
     names = {config.label(status): look for status, look in LABELS.items()}
     names[config.label("dashboard")] = ("ededed", "where the conductor keeps its cursors")
+    names[config.label("regression")] = ("b60205", "merged work that broke something")
     names[config.label("pause")] = ("000000", "holds every start while it is on the dashboard, or this task")
     names[config.label("shared-fix")] = ("1d76db", "mends a failure that several tasks share")
     return names
@@ -165,6 +166,8 @@ def _still_fresh(
     issues = github.issues(again) if again else {}
     refs = sorted({ref for item in decisions if item.start for ref in tasks[item.task].needs}, key=str)
     needs = github.needs(refs) if refs else {}
+    batches = {item.record.batch for item in decisions if item.start and item.record.batch}
+    ended = told_to_stop(github, batches, issues, seen)
     fresh = []
     for decision in decisions:
         task = tasks[decision.task]
@@ -176,7 +179,7 @@ def _still_fresh(
             effects.skipped[decision.task] = "changed since snapshot"
         elif decision.start and (unmet := _unmet(task, needs)):
             effects.skipped[decision.task] = f"its needs changed since the snapshot: {unmet}"
-        elif decision.start and _stopped(decision.record.batch, issues):
+        elif decision.start and decision.record.batch in ended:
             effects.skipped[decision.task] = f"batch #{decision.record.batch} was stopped"
         else:
             fresh.append(decision)
@@ -198,10 +201,6 @@ def _unmet(task: Task, needs: Mapping[Ref, NeedState]) -> str:
     return ", ".join(f"{ref} is {state}" for ref, state in found.items() if not state.satisfied)
 
 
-def _stopped(batch: int, now: Mapping[int, Issue]) -> bool:
-    return bool(batch) and (batch not in now or not now[batch].is_open)
-
-
 def _moved(before: Comment, after: Comment | None) -> bool:
     return after is None or after.body != before.body
 
@@ -219,17 +218,7 @@ def _changed(task: Task, now: Issue | None, config: Config) -> bool:
 def _cancel(github: GitHub, decisions: Sequence[Decision], effects: Effects) -> None:
     """Sent before the record says so: sending it twice costs nothing, forgetting it would. A run that is gone needs none."""
     for run, force in sorted({(item.cancel.run, item.cancel.force) for item in decisions if item.cancel}):
-        _end_run(github, run, force, effects)
-
-
-def _end_run(github: GitHub, run: int, force: bool, effects: Effects) -> None:
-    try:
-        if force:
-            github.force_cancel(run)
-        else:
-            github.cancel(run)
-    except (NotFound, Refused) as error:
-        effects.refused.append(f"cancelling run {run}: {error}")
+        end_run(github, run, force, effects)
 
 
 class _Order(Struct, frozen=True):
@@ -339,7 +328,7 @@ def _dispatch(
     by_task = {item.task: item for item in claimed}
     changes: list[Change] = []
     for group in into_runs(units, seen.snapshot.config.dispatch.units_per_run):
-        run, problem = _dispatch_run(github, group, seen)
+        run, problem = dispatch_run(github, group, seen)
         for unit in group:
             record, words = _after_dispatch(_noted(by_task[unit.lead]), unit, run, problem, seen.snapshot.now)
             if problem:
@@ -360,14 +349,6 @@ def _dispatch(
         effects.writes += len(changes)
 
 
-def _dispatch_run(github: GitHub, group: Sequence[Unit], seen: Observation) -> tuple[int, str]:
-    inputs = {"units": write_units(group), "keys": " ".join(key for unit in group for key in unit.keys)}
-    try:
-        return github.dispatch(WORKER_WORKFLOW, seen.view.repository.default_branch, inputs), ""
-    except (Refused, WorkflowMissing) as error:
-        return 0, str(error)
-
-
 def _after_dispatch(record: Record, unit: Unit, run: int, problem: str, now: datetime) -> tuple[Record, str]:
     """The record with its run, or with the claim ended where GitHub refused the dispatch: the key is spent, no strike."""
     if not problem:
@@ -383,7 +364,7 @@ def _tidy(github: GitHub, seen: Observation, effects: Effects) -> None:
     for run in seen.snapshot.orphans:
         asked = since.get(str(run))
         if asked is None or now - asked >= seen.snapshot.config.force_after:
-            _end_run(github, run, asked is not None, effects)
+            end_run(github, run, asked is not None, effects)
     if seen.spare_dashboards:
         said = github.write([CloseIssue(issue.node_id) for issue in seen.spare_dashboards])
         effects.refused += [f"dashboard: {one.error}" for one in said if one.error]
@@ -448,7 +429,8 @@ def _respond(github: GitHub, plan: Plan, seen: Observation, effects: Effects) ->
     Where a task's decision waits for the next tick, so does what would be said about it. Right before a reply is written it is
     looked for once more: another conductor may have written it since the snapshot.
     """
-    due = [response for response in plan.responses if response.number not in effects.skipped]
+    waits = {*effects.skipped, *effects.left}
+    due = [response for response in plan.responses if response.number not in waits]
     _write_all(github, [change for response in due for change in response.reactions], "reaction", effects)
     spoken = [response for response in due if response.text]
     if not spoken:
@@ -468,18 +450,6 @@ def _write_all(github: GitHub, changes: Sequence[Change], what: str, effects: Ef
     if changes:
         said = github.write(changes)
         effects.refused += [f"{what}: {one.error}" for one in said if one.error]
-        effects.writes += len(changes)
-
-
-def _end_batches(github: GitHub, plan: Plan, effects: Effects) -> None:
-    """Say how a batch ended, then close its issue; a comment that a tick posted before it died is not posted again."""
-    changes: list[Change] = []
-    for end in plan.batch_ends:
-        changes += [CreateComment(end.issue, end.text)] if end.text else []
-        changes.append(CloseIssue(end.issue))
-    if changes:
-        said = github.write(changes)
-        effects.refused += [f"batch: {one.error}" for one in said if one.error]
         effects.writes += len(changes)
 
 
@@ -543,12 +513,15 @@ def _dashboard(plan: Plan, seen: Observation, state: State, effects: Effects) ->
 
 
 def _cursor(since: datetime, seen: Observation, effects: Effects) -> datetime:
-    """Up to when comments were seen to: those on a task that was left to the next tick are read again."""
+    """Up to when comments were seen to: those on a task or batch that was left to the next tick are read again.
+
+    On a task what we wrote ourselves is no news; on a batch it may hold an order.
+    """
     left = [
         comment.updated_at
-        for number in effects.skipped
+        for number in (*effects.skipped, *effects.left)
         for comment in seen.snapshot.comments.get(number, ())
-        if comment.author.id not in seen.snapshot.accounts
+        if number in effects.left or comment.author.id not in seen.snapshot.accounts
     ]
     newest = max(since, seen.latest_comment or since)
     return max(since, min(left, default=newest))
@@ -556,7 +529,8 @@ def _cursor(since: datetime, seen: Observation, effects: Effects) -> datetime:
 
 def _seen_to(cursor: datetime, plan: Plan, seen: Observation, effects: Effects) -> tuple[int, ...]:
     """The comments with commands that the next tick will read again and must not see to again."""
-    done = {response.comment for response in plan.responses if response.number not in effects.skipped}
+    waits = {*effects.skipped, *effects.left}
+    done = {response.comment for response in plan.responses if response.number not in waits}
     done |= seen.snapshot.acted
     done |= {
         comment

@@ -18,7 +18,7 @@ from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.engine import Around
 from bot.model.errors import CannotGoOn, NotFound, Refused, TryLater, UsageError, WorkflowMissing
 from bot.model.issue import Comment, Issue, NeedState
-from bot.model.record import Record, Spent
+from bot.model.record import Attempt, Record, Spent
 from bot.model.ref import Ref
 from bot.model.report import Report
 from bot.model.run import Artifact, Run
@@ -78,20 +78,22 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
     runs, missing = _worker_runs(github, now - _RUNS_WINDOW)
     view, config, problem, state, dashboard = _view(github, now, _named_by(runs))
     accounts = frozenset({view.viewer.id, *config.also})
-    batches = _batches(view.issues, accounts, config)
     comments = github.comments_since(state.comments_since if state else now - _FIRST_WINDOW)
     acted = _seen_to(comments, state, accounts)
     # Installation sets the first cursor, and what was written before it orders nothing.
     orders_after = None if state else now
-    ordered = _ordered_on(comments, acted, orders_after, accounts, config)
-    issues, others = _tracked(github, view, state, batches, config, ordered)
+    view = _with_asked_for(github, view, _ordered_on(comments, acted, orders_after, accounts, config))
+    batches = _batches(view.issues, accounts, config, comments)
+    issues, others = _tracked(github, view, state, batches, config)
     tasks = read_tasks(github, issues, comments, view, state, config, accounts)
     tasks = with_lost_records(github, tasks, runs, config, accounts)
     _check_ended_batches(github, tasks, batches, config)
     dashboards = _dashboards(view, config.prefix)
     tasks = _with_posted_notices(tasks, comments, accounts)
     tasks = _with_own_needs(tasks, view.repository.full_name)
-    runs = _with_recorded_runs(github, runs, tasks, now)
+    tasks = _with_inferred_needs(tasks, batches, view.repository.full_name)
+    live = _live(tasks, batches)
+    runs = _with_recorded_runs(github, runs, live, now)
     snapshot = Snapshot(
         now=now,
         repository=view.repository,
@@ -99,7 +101,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         accounts=accounts,
         tasks=tasks,
         runs=runs,
-        artifacts=_artifacts(github, tasks),
+        artifacts=_artifacts(github, live),
         comments=_by_issue(comments),
         needs=_native_needs(issues),
         batches=batches,
@@ -108,7 +110,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         acted=acted,
         around=around,
         spent=_spent(state, comments, now, accounts),
-        orphans=_orphans(github, runs, tasks),
+        orphans=_orphans(github, runs, tasks, {batch.number for batch in batches}),
         remembered=state.verdicts if state else {},
         fixed=state.fixed if state else {},
     )
@@ -270,10 +272,13 @@ def _dashboards(view: View, prefix: str) -> tuple[Issue, ...]:
     return tuple(sorted(ours, key=lambda issue: issue.number))
 
 
-def _batches(issues: Iterable[Issue], accounts: frozenset[int], config: Config) -> tuple[Batch, ...]:
-    """Our open batches, oldest first."""
-    labelled = (issue for issue in issues if issue.is_open and issue.has_label(config.label("batch")))
-    found = (read_batch(issue, accounts) for issue in labelled)
+def _batches(
+    issues: Iterable[Issue], accounts: frozenset[int], config: Config, recent: Sequence[Comment]
+) -> tuple[Batch, ...]:
+    """Our batches that have not ended, or whose issue is open, oldest first."""
+    said = _by_issue(recent)
+    labelled = (issue for issue in issues if issue.has_label(config.label("batch")))
+    found = (read_batch(issue, accounts, said.get(issue.number, ())) for issue in labelled)
     return tuple(sorted((batch for batch in found if batch is not None), key=lambda batch: batch.number))
 
 
@@ -319,24 +324,28 @@ def _ordered_on(
     )
 
 
+def _with_asked_for(github: Reader, view: View, ordered: frozenset[int]) -> View:
+    """The view with the issues that commands stand on, whatever their labels and state: an ended batch that is resumed."""
+    more = ordered - {issue.number for issue in view.issues}
+    found = github.issues(sorted(more)) if more else {}
+    return (
+        replace(view, issues=(*view.issues, *(found[number] for number in sorted(found)))) if found else view
+    )
+
+
 def _tracked(
-    github: Reader,
-    view: View,
-    state: State | None,
-    batches: Sequence[Batch],
-    config: Config,
-    ordered: frozenset[int],
+    github: Reader, view: View, state: State | None, batches: Sequence[Batch], config: Config
 ) -> tuple[dict[int, Issue], dict[int, Issue]]:
     """Every tracked issue by number, and those of ours that are no tasks.
 
-    Some are named only by the index of records, by a batch, or by a command on them.
+    Some are named only by the index of records or by a batch.
     """
     special = (config.label("dashboard"), config.label("batch"))
     own = {issue.number: issue for issue in view.issues if any(issue.has_label(name) for name in special)}
     issues = {issue.number: issue for issue in view.issues if not issue.is_pull and issue.number not in own}
     named = {int(number) for number in (state.records if state else {})}
     named |= {number for batch in batches if batch.order for number in batch.order.tasks}
-    more = (named | ordered) - issues.keys() - own.keys()
+    more = named - issues.keys() - own.keys()
     for number, issue in (github.issues(sorted(more)) if more else {}).items():
         (own if any(issue.has_label(name) for name in special) else issues)[number] = issue
     return issues, own
@@ -449,12 +458,31 @@ def _with_posted_notices(
     return tasks
 
 
+def _with_inferred_needs(tasks: dict[int, Task], batches: Iterable[Batch], home: str) -> dict[int, Task]:
+    """Needs that a model inferred hold for their batch only, and as long as it goes on."""
+    for batch in batches:
+        if batch.record.state.ended:
+            continue
+        for number, needs in batch.record.needs.items():
+            if (task := tasks.get(number)) is not None:
+                refs = (*task.needs, *(Ref(home, need) for need in needs))
+                tasks[number] = replace(task, needs=tuple(dict.fromkeys(refs)))
+    return tasks
+
+
+def _live(tasks: Mapping[int, Task], batches: Iterable[Batch]) -> tuple[Attempt, ...]:
+    """Every attempt and every trial of a batch gate that is under way."""
+    attempts = [task.record.live for task in tasks.values()]
+    trials = [batch.record.trial for batch in batches]
+    found = [*attempts, *(trial.attempt for trial in trials if trial is not None)]
+    return tuple(attempt for attempt in found if attempt is not None)
+
+
 def _with_recorded_runs(
-    github: Reader, runs: tuple[Run, ...], tasks: Mapping[int, Task], now: datetime
+    github: Reader, runs: tuple[Run, ...], live: Sequence[Attempt], now: datetime
 ) -> tuple[Run, ...]:
     """The runs of live attempts that are older than the window: by their id, or listed where that was never noted."""
     known = {run.id for run in runs}
-    live = [task.record.live for task in tasks.values() if task.record.live is not None]
     recorded = {attempt.run for attempt in live}
     more = []
     unnoted = min((attempt.claimed_at for attempt in live if not attempt.run), default=now)
@@ -470,11 +498,15 @@ def _with_recorded_runs(
     return (*runs, *more)
 
 
-def _orphans(github: Reader, runs: Sequence[Run], tasks: Mapping[int, Task]) -> tuple[int, ...]:
+def _orphans(
+    github: Reader, runs: Sequence[Run], tasks: Mapping[int, Task], batches: Collection[int]
+) -> tuple[int, ...]:
     """Runs that nobody waits for: each of their issues was deleted or moved away, or is closed and its record unreadable."""
 
     def unwanted(number: int) -> bool:
         task = tasks.get(number)
+        if number in batches:
+            return False
         return task is None or bool(task.record_problem and not task.issue.is_open)
 
     named = {run.id: {key.task for key in keys_in(run.title)} for run in runs if not run.ended}
@@ -485,8 +517,8 @@ def _orphans(github: Reader, runs: Sequence[Run], tasks: Mapping[int, Task]) -> 
     return tuple(sorted(run for run in found if not named[run] & there.keys()))
 
 
-def _artifacts(github: Reader, tasks: Mapping[int, Task]) -> tuple[Artifact, ...]:
-    claimed = [task.record.live.claimed_at for task in tasks.values() if task.record.live is not None]
+def _artifacts(github: Reader, live: Iterable[Attempt]) -> tuple[Artifact, ...]:
+    claimed = [attempt.claimed_at for attempt in live]
     return github.artifacts_since(min(claimed)) if claimed else ()
 
 

@@ -1,56 +1,46 @@
-"""`cf batch`: one person's order for many tasks, checked as a whole and written down as one batch issue.
+"""`cf batch`: one person's order for many tasks, checked as a whole and written down as one batch issue, and later words on it.
 
 The issue is the order: no queued run holds the only copy of it. Nothing is written unless everything is right; what this
 version cannot do yet is refused, never ignored.
 """
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.conductor.act import act_on
+from bot.conductor.batchwrites import batch_labels, state_label
+from bot.conductor.effects import Effects
 from bot.conductor.observe import Observation, look_up, observe, task_of
+from bot.conductor.request import Request, read_request
 from bot.github.port import GitHub
-from bot.model.batch import Batch, Order, Strategy
-from bot.model.change import CloseIssue, CreateComment, CreateIssue
+from bot.model.batch import Action, Batch, BatchRecord, BatchState, Control, Order, Result, Strategy
+from bot.model.change import Change, CloseIssue, CreateComment, CreateIssue, ReopenIssue
 from bot.model.config import CONDUCTOR_WORKFLOW
-from bot.model.decision import Notice
 from bot.model.errors import BotError, CannotGoOn, Refused, TryLater, UsageError, WorkflowMissing
-from bot.model.issue import Account, Issue, NeedState
+from bot.model.issue import Account, Comment, Issue, NeedState
 from bot.model.record import Approval, Record
 from bot.model.ref import Ref
 from bot.model.snapshot import Snapshot
 from bot.model.status import Status
 from bot.model.task import Task
-from bot.notation.batches import (
-    MOST_TASKS,
-    AllReady,
-    InMilestone,
-    Labelled,
-    Numbers,
-    Row,
-    Term,
-    batch_body,
-    batch_title,
-    beyond_defaults,
-    read_batch,
-    read_options,
-    read_tasks,
-)
-from bot.notation.comments import notice_comment, read_fingerprint
+from bot.model.unit import Kind
+from bot.notation.batches import batch_body, batch_title, control_comment, read_batch, read_control
 from bot.notation.quoting import quote_line
+from bot.notation.tasklists import MOST_TASKS, AllReady, InMilestone, Labelled, Numbers, Term
 from bot.plan.batches import in_sequence
-from bot.plan.graph import Graph
+from bot.plan.board import Board
+from bot.plan.course import course_of
+from bot.plan.edits import fresh
+from bot.plan.forecast import waves
 from bot.plan.labels import meant_status
+from bot.plan.progress import outline_of
 from bot.plan.trust import Unapproved, Unknown, judge_order, may_order
 
-_LABEL = ("1d76db", "an order for many tasks; closing it stops the batch")
-_ACTIONS = ("run", "stop", "stop-force", "resume", "resume-force", "approve", "spec")
 _NOTES = {
     Status.IN_PROGRESS: "runs already",
     Status.FAILED: "starts with fresh strikes",
@@ -58,6 +48,8 @@ _NOTES = {
     Status.DONE: "waits for its merge",
 }
 _PULLS = (NeedState.OPEN_PULL, NeedState.MERGED, NeedState.CLOSED_UNMERGED)
+_LEFT_OUT_MOST, _NOTE = 20, 100
+_RERUN = timedelta(days=31)  # GitHub lets a run be repeated for thirty days
 
 
 class NotAllowed(BotError):
@@ -66,19 +58,6 @@ class NotAllowed(BotError):
 
 class NotNow(BotError):
     """GitHub was busy, limited or down. Unlike a tick an order is not made again by itself, so its run must end red."""
-
-
-class Request(Struct, frozen=True):
-    """What the ten inputs and Actions' own variables say, already judged. `terms` is empty for stop, `target` 0 for run."""
-
-    action: str
-    actors: tuple[str, ...]  # who asks; of a re-run also who asked first
-    run: int
-    again: bool  # an earlier attempt of this run may have written the batch
-    terms: tuple[Term, ...] = ()
-    strategy: Strategy = Strategy.PARALLEL
-    max_parallel: int | None = None
-    target: int = 0
 
 
 def carry_out(environ: Mapping[str, str], *, dry_run: bool) -> int:
@@ -116,108 +95,6 @@ def _say(text: str) -> None:
     sys.stdout.write(text.replace("::", ": :").replace("##[", "## [") + "\n")
 
 
-# ---------------------------------------------------------------------- the request
-
-
-def read_request(environ: Mapping[str, str]) -> Request:
-    """The request in the environment. Raises UsageError naming everything that is wrong, or not there yet."""
-    given = {
-        key.removeprefix("CF_BATCH_").lower(): value.strip()
-        for key, value in environ.items()
-        if key.startswith("CF_BATCH_")
-    }
-    action = given.get("action") or "run"
-    actors = tuple(
-        dict.fromkeys(filter(None, (environ.get("GITHUB_TRIGGERING_ACTOR"), environ.get("GITHUB_ACTOR"))))
-    )
-    run_id = environ.get("GITHUB_RUN_ID", "")
-    problems: list[str] = []
-    if action not in _ACTIONS:
-        problems.append(f"the action must be run or stop and is `{quote_line(action, 40)}`")
-    elif action not in ("run", "stop"):
-        problems.append(f"the action `{action}` is not there yet; run and stop are")
-    if not actors:
-        problems.append("GITHUB_ACTOR does not say who asks")
-    if not re.fullmatch("[1-9][0-9]{0,18}", run_id, re.ASCII):
-        problems.append("GITHUB_RUN_ID does not say which run asks")
-    request = Request(
-        action, actors, int(run_id) if not problems else 0, environ.get("GITHUB_RUN_ATTEMPT") != "1"
-    )
-    if problems:
-        raise UsageError("; ".join(problems))
-    return _stop_request(request, given) if action == "stop" else _run_request(request, given)
-
-
-def _stop_request(request: Request, given: Mapping[str, str]) -> Request:
-    target = re.fullmatch("#?([1-9][0-9]{0,9})", given.get("target", ""), re.ASCII)
-    if target is None:
-        raise UsageError("stop needs the number of a batch issue as its target, like 30")
-    surplus = [name for name in ("tasks", "options") if given.get(name)]
-    if surplus:
-        raise UsageError(f"stop takes a target only, and no {' or '.join(surplus)}")
-    return replace(request, target=int(target[1]))
-
-
-def _run_request(request: Request, given: Mapping[str, str]) -> Request:
-    problems: list[str] = []
-    if given.get("target"):
-        problems.append("run takes no target; the tasks go into the list of tasks")
-    terms: tuple[Term, ...] = ()
-    try:
-        terms = read_tasks(given.get("tasks", ""))
-    except UsageError as error:
-        problems.append(str(error))
-    try:
-        later = [f"the option {option}" for option in beyond_defaults(read_options(given.get("options", "")))]
-    except UsageError as error:
-        problems.append(str(error))
-        later = []
-    later += [
-        f"milestone:{quote_line(term.milestone, 40)}" for term in terms if isinstance(term, InMilestone)
-    ]
-    strategy = given.get("strategy") or "parallel"
-    problems += _choice("strategy", strategy, ("parallel", "serial"), ("auto",), later)
-    problems += _choice("on_failure", given.get("on_failure") or "continue", ("continue",), ("stop",), later)
-    problems += _choice("dry_run", (given.get("dry_run") or "false").lower(), ("false",), ("true",), later)
-    retries = given.get("max_retries") or "0"
-    if not _is_number(retries):
-        problems.append(f"max_retries must be a whole number and is `{quote_line(retries, 40)}`")
-    elif int(retries):
-        later.append(f"max_retries {retries}")
-    if given.get("engine"):
-        later.append(f"engine {quote_line(given['engine'], 40)}")
-    limit = given.get("max_parallel") or ""
-    if limit and (not _is_number(limit) or not int(limit)):
-        problems.append(
-            f"max_parallel must be a whole number of at least 1, or empty, and is `{quote_line(limit, 40)}`"
-        )
-    if later:
-        problems.append(f"not there yet: {', '.join(later)}")
-    if problems:
-        raise UsageError("; ".join(problems))
-    return replace(
-        request, terms=terms, strategy=Strategy(strategy), max_parallel=int(limit) if limit else None
-    )
-
-
-def _choice(
-    name: str, value: str, there: Sequence[str], planned: Sequence[str], later: list[str]
-) -> list[str]:
-    """A problem if the value is none of those that exist; those that are only planned go to `later`."""
-    if value in planned:
-        later.append(f"{name} {value}")
-    elif value not in there:
-        return [f"{name} must be {' or '.join((*there, *planned))} and is `{quote_line(value, 40)}`"]
-    return []
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch("[0-9]{1,6}", text, re.ASCII) is not None
-
-
-# ---------------------------------------------------------------------- obeying it
-
-
 def obey(github: GitHub, request: Request, now: datetime) -> str:
     """Carry out the request and wake the conductor; says in one sentence what was done.
 
@@ -226,7 +103,7 @@ def obey(github: GitHub, request: Request, now: datetime) -> str:
     seen = observe(github, now)
     snapshot = _check_people(github, seen, request)
     seen = replace(seen, snapshot=snapshot)
-    said = _stop(github, seen, request) if request.action == "stop" else _run(github, seen, request)
+    said = _ACTIONS[request.action.removesuffix("-force")](github, seen, request)
     try:
         github.dispatch(CONDUCTOR_WORKFLOW, seen.view.repository.default_branch, {})
     except (Refused, WorkflowMissing) as error:
@@ -251,37 +128,152 @@ def _check_people(github: GitHub, seen: Observation, request: Request) -> Snapsh
     return snapshot
 
 
+# ---------------------------------------------------------------------- later words on a batch
+
+
 def _stop(github: GitHub, seen: Observation, request: Request) -> str:
-    batch = next((batch for batch in seen.snapshot.batches if batch.number == request.target), None)
-    if batch is None:
-        return _not_running(github, seen, request.target)
-    fingerprint = f"batch-stop:{request.run}"
-    by = quote_line(request.actors[0])
-    text = f"**Stopped** by {by} in [run {request.run}](../actions/runs/{request.run}). Nothing more starts; what runs finishes."
-    posted = any(
-        comment.author.id in seen.snapshot.accounts and read_fingerprint(comment.body) == fingerprint
-        for comment in batch.issue.comments
+    batch = _batch(github, seen, request.target)
+    if batch.record.state.ended or (batch.order is None and not batch.issue.is_open):
+        return f"batch #{batch.number} has ended already: nothing to stop"
+    course = course_of(batch, seen.snapshot)
+    if not batch.issue.is_open and course.stopped and (course.forced_end or not request.force):
+        return f"batch #{batch.number} is stopped already"
+    how = "what runs is ended" if request.force else "what runs finishes"
+    control = Control(
+        Action.STOP,
+        request.actors[0],
+        seen.view.at.replace(microsecond=0),
+        request.force,
+        request.run,
+        batch.number,
     )
-    comment = CreateComment(batch.issue.node_id, notice_comment(Notice(fingerprint, text)))
-    answers = github.write([*([] if posted else [comment]), CloseIssue(batch.issue.node_id)])
-    if answers[-1].error:
-        raise CannotGoOn(f"batch #{batch.number} could not be closed: {answers[-1].error}")
-    return f"batch #{batch.number} is stopped; what runs finishes"
+    text = f"**Stopped** by {_by(request)}. Nothing more starts; {how}."
+    changes: list[Change] = (
+        []
+        if _was_said(github, seen, batch, control, request.again)
+        else [CreateComment(batch.issue.node_id, control_comment(control, text))]
+    )
+    changes += [CloseIssue(batch.issue.node_id)] if batch.issue.is_open else []
+    _write_all(github, changes, f"batch #{batch.number} could not be stopped")
+    return f"batch #{batch.number} is stopped; {how}"
 
 
-def _not_running(github: GitHub, seen: Observation, number: int) -> str:
+def _resume(github: GitHub, seen: Observation, request: Request) -> str:
+    batch = _batch(github, seen, request.target)
+    number, order = batch.number, batch.order
+    if order is None:
+        raise UsageError(f"batch #{number} cannot be resumed: {batch.problem}. Nothing was written")
+    course = course_of(batch, seen.snapshot)
+    control = Control(
+        Action.RESUME,
+        request.actors[0],
+        seen.view.at.replace(microsecond=0),
+        request.force,
+        request.run,
+        batch.number,
+    )
+    said = _was_said(github, seen, batch, control, request.again)
+    if batch.record.state is BatchState.COMPLETED:
+        raise UsageError(
+            f"batch #{number} has nothing to resume: every member came through. Nothing was written"
+        )
+    if batch.issue.is_open and (said or course.owns):
+        return f"batch #{number} goes on already: nothing to resume"
+    _check_free(seen, order.tasks, number)
+    again = ", what is done included" if request.force else ""
+    text = f"**Resumed** by {_by(request)}: what did not come through goes on{again}."
+    changes: list[Change] = (
+        [] if said else [CreateComment(batch.issue.node_id, control_comment(control, text))]
+    )
+    changes += [] if batch.issue.is_open else [ReopenIssue(batch.issue.node_id)]
+    _write_all(github, changes, f"batch #{number} could not be resumed")
+    return f"batch #{number} goes on{again}"
+
+
+def _batch(github: GitHub, seen: Observation, number: int) -> Batch:
+    """The batch of this number, ended or not. Raises UsageError if it is none of ours."""
+    known = next((batch for batch in seen.snapshot.batches if batch.number == number), None)
+    if known is not None:
+        return known
     issue = github.issues([number]).get(number)
     ours = issue is not None and issue.has_label(seen.snapshot.config.label("batch"))
-    if issue is None or not ours or read_batch(issue, seen.snapshot.accounts) is None:
+    batch = read_batch(issue, seen.snapshot.accounts) if issue is not None and ours else None
+    if batch is None:
         raise UsageError(f"#{number} is not a batch of ours. Nothing was written")
-    return f"batch #{number} has ended already: nothing to stop"
+    return batch
+
+
+def _was_said(github: GitHub, seen: Observation, batch: Batch, control: Control, again: bool) -> bool:
+    """Whether an earlier attempt of the same run has said it."""
+    kept = batch.record.control
+    if kept is not None and (kept.action, kept.run) == (control.action, control.run):
+        return True
+    recent: Sequence[Comment] = github.comments_since(seen.view.at - _RERUN) if again else ()
+    comments = (*batch.comments, *(comment for comment in recent if comment.issue == batch.number))
+    found = (read_control(comment, seen.snapshot.accounts) for comment in comments)
+    return any(one is not None and (one.action, one.run) == (control.action, control.run) for one in found)
+
+
+def _by(request: Request) -> str:
+    return f"{quote_line(request.actors[0])} in [run {request.run}](../actions/runs/{request.run})"
+
+
+def _write_all(github: GitHub, changes: Sequence[Change], trouble: str) -> None:
+    answers = github.write(changes) if changes else ()
+    refused = [answer.error for answer in answers if answer.error]
+    if refused:
+        raise CannotGoOn(f"{trouble}: {'; '.join(refused)}")
+
+
+# ---------------------------------------------------------------------- approving
+
+
+def _approve(github: GitHub, seen: Observation, request: Request) -> str:
+    """Approve tasks of the backlog, by the same writes as a tick's. Raises UsageError naming all that are not in it."""
+    backlog = {
+        number: task
+        for number, task in seen.snapshot.tasks.items()
+        if task.issue.is_open
+        and meant_status(task, seen.snapshot).status is Status.BACKLOG
+        and not task.record_problem
+    }
+    selected, notes = _select(github, seen, request.terms) if request.terms else (sorted(backlog), [])
+    exact = {number for term in request.terms if isinstance(term, Numbers) for number in term.numbers}
+    unfit = [number for number in sorted({*exact, *request.excluded}) if number not in backlog]
+    if unfit:
+        names = ", ".join(f"#{number}" for number in unfit)
+        raise UsageError(
+            f"{names} {'is' if len(unfit) == 1 else 'are'} not in the backlog. Nothing was approved"
+        )
+    chosen = [number for number in selected if number in backlog and number not in request.excluded]
+    if not chosen:
+        raise UsageError(
+            f"no task of the backlog is left to approve: {'; '.join(notes) or 'nothing matches'}"
+        )
+    board = Board(seen.snapshot)
+    at = seen.view.at.replace(microsecond=0)
+    decisions = []
+    for item in board.items:
+        if item.number in chosen:
+            approval = board.approval_by(item, request.actors[0], at)
+            record = replace(fresh(item.record), approval=approval)
+            decisions.append(board.move(item, Status.READY, record, f"approved by {request.actors[0]}"))
+    effects = Effects()
+    act_on(github, decisions, seen, effects)
+    done = [number for number in sorted(chosen) if number not in effects.skipped]
+    if effects.refused:
+        raise CannotGoOn(f"GitHub refused a write: {'; '.join(effects.refused)}")
+    left = [f"#{number} was left out" for number in request.excluded]
+    left += [f"#{number} changed meanwhile" for number in sorted(effects.skipped)]
+    words = ", ".join(f"#{number}" for number in done)
+    return f"{len(done)} approved: {words}" + (f"; {', '.join(left)}" if left else "")
 
 
 def _run(github: GitHub, seen: Observation, request: Request) -> str:
     written = _written_before(github, seen, request)
     if written is not None:
         return f"batch #{written.number} holds this order already: nothing new was written"
-    numbers, notes = _select(github, seen, request)
+    numbers, notes = _select(github, seen, request.terms)
     tasks = _members(github, seen, numbers)
     closed = [task.number for task in tasks if not task.issue.is_open]
     notes += [f"#{number} is closed" for number in closed]
@@ -290,15 +282,13 @@ def _run(github: GitHub, seen: Observation, request: Request) -> str:
         raise UsageError(
             f"no open task is left to run: {'; '.join(notes[:20]) or 'nothing matches'}. Nothing was written"
         )
-    _check_free(seen, tasks)
-    order = Order(
-        request.run,
-        request.actors[0],
-        seen.view.at.replace(microsecond=0),
-        tuple(task.number for task in tasks),
-        request.strategy,
-        request.max_parallel,
-    )
+    assert request.order is not None, "a request to run has an order"
+    numbers = [task.number for task in tasks]
+    _check_free(seen, numbers)
+    shown = [note[:_NOTE] for note in notes[:_LEFT_OUT_MOST]]
+    shown += [f"and {len(notes) - _LEFT_OUT_MOST} more"] if len(notes) > _LEFT_OUT_MOST else []
+    at = seen.view.at.replace(microsecond=0)
+    order = replace(request.order, at=at, tasks=tuple(numbers), left_out=tuple(shown))
     return _write(github, seen, order, tasks, notes)
 
 
@@ -311,11 +301,11 @@ def _written_before(github: GitHub, seen: Observation, request: Request) -> Batc
     return next((batch for batch in batches if batch.order and batch.order.run == request.run), None)
 
 
-def _select(github: GitHub, seen: Observation, request: Request) -> tuple[list[int], list[str]]:
+def _select(github: GitHub, seen: Observation, terms: Sequence[Term]) -> tuple[list[int], list[str]]:
     """The numbers that the terms name, each once in the order written, and what was left out."""
     numbers: list[int] = []
     notes: list[str] = []
-    for term in request.terms:
+    for term in terms:
         match term:
             case Numbers(named):
                 numbers += named
@@ -328,8 +318,11 @@ def _select(github: GitHub, seen: Observation, request: Request) -> tuple[list[i
                 approved, left_out = _approved_ready(github, seen)
                 numbers += approved
                 notes += left_out
-            case InMilestone():  # refused by read_request
-                raise UsageError("milestone: is not there yet")
+            case InMilestone(milestone):
+                inside = github.in_milestone(milestone)
+                if not inside:
+                    notes.append(f"no open issue is in the milestone {quote_line(milestone, 60)}")
+                numbers += inside
     unique = list(dict.fromkeys(numbers))
     if len(unique) > MOST_TASKS:
         raise UsageError(
@@ -403,13 +396,13 @@ def _missing(github: GitHub, seen: Observation, numbers: Sequence[int]) -> list[
     return problems
 
 
-def _check_free(seen: Observation, tasks: Sequence[Task]) -> None:
-    """A task belongs to one batch at a time. Raises UsageError naming all that belong to another."""
-    owner = {
-        number: batch.number for batch in seen.snapshot.batches if batch.order for number in batch.order.tasks
-    }
+def _check_free(seen: Observation, numbers: Sequence[int], own: int = 0) -> None:
+    """A task belongs to one batch at a time. Raises UsageError naming all that belong to another than `own`."""
+    batches = Board(seen.snapshot).batches
     taken = [
-        f"#{task.number} is a member of batch #{owner[task.number]}" for task in tasks if task.number in owner
+        f"#{number} is a member of batch #{batches[number].number}"
+        for number in numbers
+        if number in batches and batches[number].number != own
     ]
     if taken:
         raise UsageError(f"the order is refused as a whole: {'; '.join(taken)}. Nothing was written")
@@ -419,31 +412,52 @@ def _write(
     github: GitHub, seen: Observation, order: Order, tasks: Sequence[Task], notes: Sequence[str]
 ) -> str:
     config = seen.snapshot.config
-    body = batch_body(order, _rows(order, tasks, seen), notes)
-    github.ensure_labels({config.label("batch"): _LABEL})
-    (said,) = github.write([CreateIssue(batch_title(order), body, (config.label("batch"),))])
+    record = BatchRecord(config=config.blob)
+    board = Board(
+        replace(seen.snapshot, tasks={**seen.snapshot.tasks, **{task.number: task for task in tasks}})
+    )
+    results = _results(order, tasks, board)
+    outline = outline_of(order, order.strategy is Strategy.SERIAL, order.tasks, {}, board)
+    interval = config.reconcile_interval if order.chosen.reconcile is None else order.chosen.reconcile
+    body = batch_body(order, record, results, outline, interval)
+    labels = (config.label("batch"), state_label(record.state, config))
+    github.ensure_labels(batch_labels(config))
+    (said,) = github.write([CreateIssue(batch_title(order), body, labels)])
     if said.error:
         raise CannotGoOn(f"the batch issue could not be written: {said.error}")
     left_out = f"; left out: {', '.join(notes[:20])}" if notes else ""
-    return f"batch #{said.number} is written with {len(tasks)} task{'s' if len(tasks) != 1 else ''}{left_out}"
+    planned = "planned" if order.dry_run else "written"
+    return (
+        f"batch #{said.number} is {planned} with {len(tasks)} task{'s' if len(tasks) != 1 else ''}{left_out}"
+    )
 
 
-def _rows(order: Order, tasks: Sequence[Task], seen: Observation) -> list[Row]:
+def _results(order: Order, tasks: Sequence[Task], board: Board) -> list[Result]:
     """The plan: in a serial batch in the order of their turns, else as written."""
-    home = seen.snapshot.repository.full_name.lower()
-    needs = {task.number: [need.number for need in task.needs if need.repository == home] for task in tasks}
-    serial = order.strategy is Strategy.SERIAL
+    line = in_sequence(order.tasks, board.graph) if order.strategy is Strategy.SERIAL else order.tasks
+    wave = waves(order.tasks, board.graph)
     by_number = {task.number: task for task in tasks}
     return [
-        _row(by_number[number], seen)
-        for number in (in_sequence(order.tasks, Graph(needs)) if serial else order.tasks)
+        replace(_result(by_number[number], board), place=place, wave=wave.get(number, 0))
+        for place, number in enumerate(line, start=1)
     ]
 
 
-def _row(task: Task, seen: Observation) -> Row:
-    status = meant_status(task, seen.snapshot).status
-    home = seen.snapshot.repository.full_name.lower()
-    needs = ", ".join(f"#{need.number}" if need.repository == home else str(need) for need in task.needs)
+def _result(task: Task, board: Board) -> Result:
+    status = board.meant[task.number].status
+    needs = ", ".join(
+        f"#{need.number}" if need.repository == board.home else str(need) for need in task.needs
+    )
     notes = [_NOTES[status]] if status in _NOTES else []
     notes += [f"needs {needs}"] if needs else []
-    return Row(task.number, task.issue.title, str(status or "new"), "; ".join(notes))
+    return Result(
+        task.number,
+        task.issue.title,
+        str(status or "new"),
+        attempts=sum(attempt.kind is Kind.CODE for attempt in task.record.attempts),
+        pull=task.record.pull,
+        reason="; ".join(notes),
+    )
+
+
+_ACTIONS = {"run": _run, "stop": _stop, "resume": _resume, "approve": _approve}

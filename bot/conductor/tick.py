@@ -7,8 +7,9 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.conductor.act import Effects, act
+from bot.conductor.act import act
 from bot.conductor.advice import Advise, no_advice
+from bot.conductor.effects import Effects
 from bot.conductor.observe import Observation, look_up, observe
 from bot.github.port import GitHub
 from bot.model.decision import Decision, Plan, Verb
@@ -34,7 +35,8 @@ class Tick(Struct, frozen=True):
     @property
     def due(self) -> datetime | None:
         """When another look could change a decision: at once where a task became ready too late to start in this tick."""
-        times = [decision.due for decision in self.plan.decisions if decision.due is not None]
+        dues = [*(item.due for item in self.plan.decisions), *(step.due for step in self.plan.batches)]
+        times = [due for due in dues if due is not None]
         if not self.effects.refused and any(map(self._may_start_now, self.plan.decisions)):
             times.append(self.seen.snapshot.now)
         return min(times, default=None)

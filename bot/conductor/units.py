@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.model.decision import Decision
+from bot.model.decision import BatchStep, Decision
 from bot.model.snapshot import Snapshot
 from bot.model.unit import Kind, Unit, verify_legs
 from bot.notation.keys import Key
 
+_JOIN_MINUTES = 20  # joining commits is quick; the gates have their own limits
+
 
 def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
     """What the leg of this attempt is told. `comment` is the database id of the record's comment."""
-    start, config = decision.start, snapshot.config
+    start = decision.start
     assert start is not None, "only starts become units"
+    config = snapshot.config.with_chosen(start.chosen)
     choice = start.choice
     engine = config.engines.get(choice.engine)
     asked = decision.record.timeout_minutes if start.kind is Kind.CODE else 0
@@ -34,6 +37,28 @@ def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
         base_url=choice.base_url,
         exceptions=start.exceptions,
         hooks=bool(config.hooks.after_task_success or config.hooks.after_task_failure),
+        chosen=start.chosen,
+    )
+
+
+def gate_unit(step: BatchStep, snapshot: Snapshot) -> Unit:
+    """What the leg of a batch gate's trial is told: which commits to join, and where. Its record is in the batch issue itself."""
+    start, config = step.start, snapshot.config
+    assert start is not None, "only starts become units"
+    return Unit(
+        kind=Kind.GATE,
+        tasks=(step.number,),
+        keys=(str(Key(step.number, start.number)),),
+        comments=(0,),
+        accounts=tuple(sorted(snapshot.accounts)),
+        config_blob=config.blob,
+        engine="",
+        runner=config.runner,
+        verify=verify_legs(config.gates),
+        timeout_minutes=_JOIN_MINUTES,
+        joins=start.joins,
+        base=start.base,
+        before=int(start.before.timestamp()) if start.before else 0,
     )
 
 

@@ -70,6 +70,9 @@ class Client:
     def labelled(self, label: str, *, closed: bool = False) -> tuple[Issue, ...]:
         return self._snapshots.labelled(label, closed=closed)
 
+    def in_milestone(self, title: str) -> tuple[int, ...]:
+        return lookups.in_milestone(self._session, title)
+
     def comments_since(self, since: datetime) -> tuple[Comment, ...]:
         return rest.comments_since(self._session, since)
 

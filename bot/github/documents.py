@@ -174,3 +174,15 @@ def labels(count: int) -> str:
         f"query Labels($owner: String!, $name: String!{declared}) {{\n"
         f"  repository(owner: $owner, name: $name) {{\n    id\n{asked}\n  }}\n}}"
     )
+
+
+MILESTONES = (
+    "query Milestones($owner: String!, $name: String!, $title: String!) { repository(owner: $owner, name: $name) {"
+    " milestones(first: 50, query: $title) { nodes { number title } } } }"
+)
+
+IN_MILESTONE = (
+    "query InMilestone($owner: String!, $name: String!, $number: Int!, $after: String) {"
+    " repository(owner: $owner, name: $name) { milestone(number: $number) {"
+    " issues(first: 100, after: $after, states: [OPEN]) { pageInfo { hasNextPage endCursor } nodes { number } } } } }"
+)

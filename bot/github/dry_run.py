@@ -17,6 +17,7 @@ from bot.model.change import (
     EditIssue,
     React,
     RemoveLabel,
+    ReopenIssue,
     Written,
 )
 from bot.model.errors import NotFound
@@ -66,6 +67,9 @@ class DryRun:
         for issue in found:
             self._learn(issue)
         return found
+
+    def in_milestone(self, title: str) -> tuple[int, ...]:
+        return self._github.in_milestone(title)
 
     def comments_since(self, since: datetime) -> tuple[Comment, ...]:
         return tuple(self._seen(one) for one in self._github.comments_since(since))
@@ -184,6 +188,9 @@ class DryRun:
                 return Written(node_id=comment)
             case CloseIssue(issue=issue):
                 self._say(f"closed {self._name(issue)} as completed")
+                return Written(node_id=issue, number=self._issues.get(issue, 0))
+            case ReopenIssue(issue=issue):
+                self._say(f"reopened {self._name(issue)}")
                 return Written(node_id=issue, number=self._issues.get(issue, 0))
             case CreateIssue(title=title, labels=labels):
                 self._say(

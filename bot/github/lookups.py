@@ -54,6 +54,29 @@ def comments_by_id(session: Session, node_ids: Sequence[str]) -> Mapping[str, Co
     return found
 
 
+def in_milestone(session: Session, title: str) -> tuple[int, ...]:
+    """See `Reader.in_milestone`. GitHub's own filter by title is a search, so titles are compared here once more."""
+    named = {"owner": session.owner, "name": session.name}
+    doing = f"reading milestones of {session.repository}"
+    reply = session.query(documents.MILESTONES, {**named, "title": title}, doing)
+    listed = decode.nodes((reply.data.get("repository") or {}), "milestones")
+    numbers: set[int] = set()
+    for milestone in listed:
+        if str(milestone["title"]).casefold() != title.casefold():
+            continue
+        after: str | None = None
+        while True:
+            variables = {**named, "number": milestone["number"], "after": after}
+            reply = session.query(documents.IN_MILESTONE, variables, doing)
+            inside = ((reply.data.get("repository") or {}).get("milestone") or {}).get("issues") or {}
+            numbers |= {int(node["number"]) for node in inside.get("nodes") or () if node}
+            page = inside.get("pageInfo") or {}
+            if not page.get("hasNextPage"):
+                break
+            after = page["endCursor"]
+    return tuple(sorted(numbers))
+
+
 def _needs(session: Session, refs: Sequence[Ref]) -> dict[Ref, NeedState]:
     groups: dict[str, list[Ref]] = {}
     for ref in refs:

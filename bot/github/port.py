@@ -23,8 +23,8 @@ class Reader(Protocol):
         """One snapshot of repository, configuration, labels and tracked issues.
 
         Tracked: open issues with a label of ours (`<prefix>:` one of the status names, `dashboard`, `batch`); closed ones
-        still labelled backlog, ready, in-progress, blocked or failed; closed ones labelled done that changed since
-        `changed_since`; and the issues numbered in `also`. Raises CannotGoOn if data is null with errors.
+        still labelled backlog, ready, in-progress, blocked, failed, batch/pending or batch/running; closed ones labelled
+        done that changed since `changed_since`; and the issues numbered in `also`. Raises CannotGoOn if data is null with errors.
         """
         ...
 
@@ -80,6 +80,10 @@ class Reader(Protocol):
 
     def labelled(self, label: str, *, closed: bool = False) -> tuple[Issue, ...]:
         """The open issues with this label, by number; with `closed` the closed ones instead. No pull requests."""
+        ...
+
+    def in_milestone(self, title: str) -> tuple[int, ...]:
+        """The numbers of the open issues in the milestones of this title (compared without case), smallest first."""
         ...
 
     def comment(self, comment_id: int) -> Comment:

@@ -17,7 +17,7 @@ from bot.model.issue import Comment, Issue
 from bot.model.view import View
 from bot.notation.marker import checked, signed
 
-SEALED = frozenset({"record", "state", "batch"})
+SEALED = frozenset({"record", "state", "batch", "batch-record", "batch-control"})
 """The markers that decide something. A notice's fingerprint only keeps it from being posted twice."""
 
 _SHORTEST = 32

@@ -14,6 +14,7 @@ from msgspec import Struct
 from bot.github import decode, documents
 from bot.github.faults import Busy, Lost, clean, forbidden, where
 from bot.github.session import Reply, Session
+from bot.model.batch import BatchState
 from bot.model.config import CONFIG_PATH
 from bot.model.errors import CannotGoOn, NotFound, TryLater
 from bot.model.issue import Issue
@@ -26,9 +27,13 @@ _SIZES = (100, 50, 25, 10)
 # Lists of which there are seldom many: what each asks for on its first page, since every hundred asked for costs points.
 _FEW = {"own": 10, "closed": 10, "done": 10}
 _NUMBERS = 50  # issues asked for by number in one document
-_OTHER_LABELS = ("dashboard", "batch", "pause", "shared-fix", "regression", "spec")
+_BATCH_STATES = tuple(f"batch/{state}" for state in BatchState)
+_OTHER_LABELS = ("dashboard", "batch", *_BATCH_STATES, "pause", "shared-fix", "regression", "spec")
 _OPEN_ONLY = ("dashboard", "batch")
-_UNSETTLED = (Status.BACKLOG, Status.READY, Status.IN_PROGRESS, Status.BLOCKED, Status.FAILED)
+_UNSETTLED = (
+    *(Status.BACKLOG, Status.READY, Status.IN_PROGRESS, Status.BLOCKED, Status.FAILED),
+    *(f"batch/{state}" for state in BatchState if not state.ended),
+)
 _READ = "reading needs the permissions contents: read, issues: read and pull-requests: read"
 
 

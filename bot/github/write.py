@@ -17,6 +17,7 @@ from bot.model.change import (
     EditIssue,
     React,
     RemoveLabel,
+    ReopenIssue,
     Written,
 )
 from bot.model.errors import CannotGoOn
@@ -35,6 +36,7 @@ _MUTATIONS = {
     CreateComment: ("addComment", "AddCommentInput", f"commentEdge {{ node {_COMMENT} }}"),
     EditComment: ("updateIssueComment", "UpdateIssueCommentInput", f"issueComment {_COMMENT}"),
     CloseIssue: ("closeIssue", "CloseIssueInput", f"issue {_ISSUE}"),
+    ReopenIssue: ("reopenIssue", "ReopenIssueInput", f"issue {_ISSUE}"),
     CreateIssue: ("createIssue", "CreateIssueInput", f"issue {_ISSUE}"),
     EditIssue: ("updateIssue", "UpdateIssueInput", "issue { id fullDatabaseId number body }"),
     React: ("addReaction", "AddReactionInput", "subject { id }"),
@@ -121,6 +123,8 @@ def _input(change: Change, labels: Labels) -> dict[str, Any]:
             return {"id": comment, "body": fit(body)}
         case CloseIssue(issue=issue):
             return {"issueId": issue, "stateReason": "COMPLETED"}
+        case ReopenIssue(issue=issue):
+            return {"issueId": issue}
         case CreateIssue(title=title, body=body):
             return {
                 "repositoryId": labels.repository,

@@ -31,6 +31,12 @@ class CloseIssue(Struct, frozen=True):
     issue: str
 
 
+class ReopenIssue(Struct, frozen=True):
+    """Open an issue of our own again (a batch that goes on)."""
+
+    issue: str
+
+
 class CreateIssue(Struct, frozen=True):
     title: str
     body: str
@@ -55,7 +61,17 @@ class React(Struct, frozen=True):
     content: str
 
 
-Change = AddLabel | RemoveLabel | CreateComment | EditComment | CloseIssue | CreateIssue | EditIssue | React
+Change = (
+    AddLabel
+    | RemoveLabel
+    | CreateComment
+    | EditComment
+    | CloseIssue
+    | ReopenIssue
+    | CreateIssue
+    | EditIssue
+    | React
+)
 
 
 class Written(Struct, frozen=True):

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from bot.model.chosen import Chosen
 from bot.model.status import Status
 from bot.model.unit import Gate, Kind
 
@@ -182,6 +184,22 @@ class Config(Struct, frozen=True):
     def label(self, name: str) -> str:
         """The full name of one of our labels: `cf:ready` for `ready`."""
         return f"{self.prefix}:{name}"
+
+    def with_chosen(self, chosen: Chosen) -> "Config":
+        """The configuration as a batch wants it for its members."""
+        stall = replace(
+            self.stall,
+            timeout=self.stall.timeout if chosen.stall_timeout is None else chosen.stall_timeout,
+            action=chosen.stall_action or self.stall.action,
+        )
+        return replace(
+            self,
+            stall=stall,
+            timeout=chosen.timeout or self.timeout,
+            timeout_by_kind={} if chosen.timeout else self.timeout_by_kind,
+            merge=chosen.merge or self.merge,
+            reconcile_interval=self.reconcile_interval if chosen.reconcile is None else chosen.reconcile,
+        )
 
     def timeout_of(self, kind: Kind) -> timedelta:
         """How long one attempt of this kind may take."""

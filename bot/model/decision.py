@@ -7,13 +7,14 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from bot.model.advice import Verdict
-from bot.model.batch import BatchEnd
+from bot.model.batch import Batch, BatchRecord
 from bot.model.change import React
+from bot.model.chosen import Chosen
 from bot.model.engine import Choice
 from bot.model.record import Fixed, Record
 from bot.model.snapshot import Lookup
 from bot.model.status import Status
-from bot.model.unit import Kind
+from bot.model.unit import Join, Kind
 
 
 class Verb(StrEnum):
@@ -52,7 +53,7 @@ class Start(Struct, frozen=True):
     """One attempt to claim and dispatch.
 
     `earlier` is where kept work is (`<run id>/<key>`), `choice` whose agent works, `exceptions` what a person lets through of what
-    holds the work.
+    holds the work, `chosen` what its batch wants otherwise than configured.
     """
 
     number: int
@@ -60,6 +61,7 @@ class Start(Struct, frozen=True):
     earlier: str = ""
     choice: Choice = Choice()
     exceptions: tuple[str, ...] = ()
+    chosen: Chosen = Chosen()
 
 
 class Decision(Struct, frozen=True):
@@ -106,6 +108,39 @@ class OpenIssue(Struct, frozen=True):
     labels: tuple[str, ...] = ()
 
 
+class GateStart(Struct, frozen=True):
+    """One trial of a batch gate to be dispatched: what is joined, onto which commit or onto the default branch as of when."""
+
+    number: int
+    joins: tuple[Join, ...]
+    base: str = ""
+    before: datetime | None = None
+
+
+class BatchStep(Struct, frozen=True):
+    """The wanted state of one batch issue. `body` is empty where its text stays as it is; `reason` says where the batch is.
+
+    With `close` the issue is closed as the last thing; `reopen` opens one whose resume was ordered while it was closed.
+    """
+
+    batch: Batch
+    record: BatchRecord
+    reason: str
+    body: str = ""
+    notices: tuple[Notice, ...] = ()
+    close: bool = False
+    reopen: bool = False
+    start: GateStart | None = None
+    cancel: CancelRun | None = None
+    opens: tuple[OpenIssue, ...] = ()
+    wants: frozenset[Lookup] = frozenset()
+    due: datetime | None = None
+
+    @property
+    def number(self) -> int:
+        return self.batch.number
+
+
 class Plan(Struct, frozen=True):
     """One decision for every tracked task, by number. `cycles` are paths like (1, 2, 3, 1).
 
@@ -116,7 +151,7 @@ class Plan(Struct, frozen=True):
     decisions: tuple[Decision, ...]
     cycles: tuple[tuple[int, ...], ...] = ()
     behind_cycles: tuple[int, ...] = ()
-    batch_ends: tuple[BatchEnd, ...] = ()
+    batches: tuple[BatchStep, ...] = ()
     opens: tuple[OpenIssue, ...] = ()
     responses: tuple[Response, ...] = ()
     wanted: frozenset[Lookup] = frozenset()  # by what is no task's decision
@@ -125,4 +160,5 @@ class Plan(Struct, frozen=True):
 
     @property
     def wants(self) -> frozenset[Lookup]:
-        return self.wanted.union(*(decision.wants for decision in self.decisions))
+        wants = [*(decision.wants for decision in self.decisions), *(step.wants for step in self.batches)]
+        return self.wanted.union(*wants)

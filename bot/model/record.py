@@ -181,7 +181,9 @@ class Record(Struct, frozen=True, omit_defaults=True):
     held: Held | None = None
     exceptions: tuple[str, ...] = ()  # protected paths that a person lets through when it is published
     before: Spent = Spent()  # by attempts that are not kept in the record any more
-    batch: int = 0  # the batch issue by whose order it became ready; 0 once a person has ordered it anew
+    batch: int = 0  # the batch issue by whose order it became ready; 0 once a person has ordered it anew, or withdrawn it
+    round: int = 0  # of that batch's extra rounds, the one that gave it fresh strikes
+    feedback: str = ""  # what other proof than its own said about the last work: the next attempt is told
 
     @property
     def live(self) -> Attempt | None:

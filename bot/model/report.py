@@ -101,6 +101,7 @@ class Report(Struct, frozen=True, omit_defaults=True):
     `hold` says why work is held, `protected` the paths that a publish unit may be allowed by order, and `conflict` that
     `merge: auto` could not merge because work and base contradict each other.
     `source` says what the work started from, `left_out` what its prompt did not hold, in a few words each.
+    `misfit` (kind `gate`) is the task whose work did not join.
     `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.
     """
 
@@ -135,4 +136,5 @@ class Report(Struct, frozen=True, omit_defaults=True):
     hooks: tuple[HookResult, ...] = ()
     source: str = ""
     left_out: tuple[str, ...] = ()
+    misfit: int = 0
     statistics: dict[str, float] = field(default_factory=dict)

@@ -91,7 +91,7 @@ class Snapshot(Struct, frozen=True):
         default_factory=dict
     )  # None: the artifact is not a readable report
     standstill: str = ""
-    batches: tuple[Batch, ...] = ()  # open ones, oldest first
+    batches: tuple[Batch, ...] = ()  # those that have not ended, oldest first
     verdicts: Mapping[Question, Verdict] = field(default_factory=dict)
     proposals: Mapping[tuple[int, ...], Proposal] = field(default_factory=dict)
     around: Around = Around()

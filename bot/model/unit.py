@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from bot.model.chosen import Chosen
+
 
 class Kind(StrEnum):
     CODE = "code"
@@ -33,6 +35,13 @@ class VerifyLeg(Struct, frozen=True):
     gates: tuple[str, ...]
 
 
+class Join(Struct, frozen=True):
+    """The work of one task that the batch gate joins with others': a commit of this repository, by its full id."""
+
+    task: int
+    commit: str
+
+
 class Unit(Struct, frozen=True):
     """`tasks`, `keys` and `comments` (ids of the record comments) stand in the same order.
 
@@ -40,6 +49,8 @@ class Unit(Struct, frozen=True):
     `model`, `provider` and `base_url` are empty where the engine's own defaults hold; `secret` is the name of the one secret that
     it gets, `hooks` whether any is to follow the agent. `earlier` names where earlier work is: the artifact of an ended attempt as
     `<run id>/<key>`, or empty.
+    `joins` (kind `gate`) are put onto the commit `base` in this order; without one onto the default branch, as it was at
+    `before` (seconds since 1970) if that is not 0. `chosen` outweighs the configuration.
     """
 
     kind: Kind
@@ -59,6 +70,10 @@ class Unit(Struct, frozen=True):
     model: str = ""
     provider: str = ""
     base_url: str = ""
+    joins: tuple[Join, ...] = ()
+    base: str = ""
+    before: int = 0
+    chosen: Chosen = Chosen()
 
     @property
     def lead(self) -> int:

@@ -58,6 +58,7 @@ def bounded(record: Record, kept: int = _SIZES[0][0], length: int = _SIZES[0][1]
         acted=record.acted[-_ACTED_KEPT:],
         answers=tuple(_answer(answer, length) for answer in record.answers[-kept:]),
         blocker=_blocker(record.blocker, length) if record.blocker else None,
+        feedback=record.feedback[-length:],
     )
 
 

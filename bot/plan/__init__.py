@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from bot.model.decision import Decision, Plan
 from bot.model.snapshot import Snapshot
-from bot.plan.batches import admit, end_batches, leave_ended_batch
+from bot.plan.batches import admit, end_by_force, heed_gate, leave_ended_batch
 from bot.plan.board import Board, Item
 from bot.plan.heed import for_all_tasks, heed, obey_stop, with_reactions
 from bot.plan.held import await_review, publish_again
@@ -23,6 +23,7 @@ from bot.plan.people import (
     obey_move,
     withdraw_unlabelled,
 )
+from bot.plan.progress import follow_batches
 from bot.plan.questions import heed_veto, remembered, settle_questions
 from bot.plan.responses import respond
 from bot.plan.sharing import (
@@ -57,9 +58,11 @@ RULES: tuple[Rule, ...] = (
     withdraw_unlabelled,
     obey_move,
     heed_veto,
+    end_by_force,
     follow_attempt,
     keep_current,
     take_answers,
+    heed_gate,
     await_review,
     publish_again,
     leave_ended_batch,
@@ -103,15 +106,16 @@ def plan(snapshot: Snapshot) -> Plan:
     cycles = tuple(cycle.path for cycle in board.graph.cycles)
     behind = tuple(sorted(board.behind_cycles & set(snapshot.tasks)))
     decisions = tuple(decided[number] for number in sorted(decided))
+    steps = follow_batches(decided, board)
     return Plan(
         decisions,
         cycles,
         behind,
-        batch_ends=end_batches(decided, board),
-        responses=respond(items, decided, board),
+        batches=steps,
+        responses=respond(items, decided, steps, board),
         wanted=board.orders.wants.union(*(item.heard.wants for item in items)),
         remembered=remembered(decided, board),
-        opens=fixes_to_open(decided, board),
+        opens=(*fixes_to_open(decided, board), *(opened for step in steps for opened in step.opens)),
         fixed=fixed_now(decided, board),
     )
 

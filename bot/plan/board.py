@@ -6,8 +6,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from bot.model.batch import Batch
 from bot.model.change import React
+from bot.model.chosen import Chosen
 from bot.model.command import Ordered
 from bot.model.config import Config
 from bot.model.decision import CancelRun, Decision, Notice, Start, Verb
@@ -19,6 +19,7 @@ from bot.model.snapshot import Lookup, Snapshot
 from bot.model.status import Status
 from bot.model.task import Task
 from bot.notation.digests import digest_of
+from bot.plan.course import Course, course_of, owners
 from bot.plan.edits import with_status
 from bot.plan.engines import choose_engine
 from bot.plan.graph import Graph
@@ -84,13 +85,24 @@ class Board:
         return read_orders(self.snapshot)
 
     @cached_property
-    def batches(self) -> Mapping[int, Batch]:
-        """The open batch of each member. One that shares a member with an older one has none at all."""
-        members: dict[int, Batch] = {}
-        for batch in sorted(self.snapshot.batches, key=lambda batch: batch.number):
-            if batch.order is not None and not any(number in members for number in batch.order.tasks):
-                members |= dict.fromkeys(batch.order.tasks, batch)
-        return members
+    def courses(self) -> Mapping[int, Course]:
+        """Every batch at hand, by its number, with the latest word on it."""
+        given = self.orders.given
+        return {
+            batch.number: course_of(batch, self.snapshot, given.get(batch.number, ()))
+            for batch in self.snapshot.batches
+        }
+
+    @cached_property
+    def batches(self) -> Mapping[int, Course]:
+        """The batch that owns each member."""
+        return owners(self.courses.values())
+
+    def chosen(self, item: Item) -> Chosen:
+        """What the batch that made the task ready wants for it, also after that batch was stopped."""
+        course = self.batches.get(item.number) or self.courses.get(item.record.batch)
+        order = course.batch.order if course is not None else None
+        return order.chosen if order is not None else Chosen()
 
     @cached_property
     def graph(self) -> Graph[int]:

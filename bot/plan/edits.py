@@ -42,8 +42,21 @@ def fresh(record: Record) -> Record:
         held=None,
         exceptions=(),
         batch=0,
+        round=0,
     )
 
 
 def last_attempt(record: Record) -> Attempt | None:
     return record.attempts[-1] if record.attempts else None
+
+
+def started_from(record: Record) -> Status:
+    """What the limits by status count: READY fresh, FAILED after a strike, BLOCKED after an answer, IN_PROGRESS after a loss."""
+    last = last_attempt(record)
+    if last is None:
+        return Status.READY
+    if last.outcome is Outcome.BLOCKED:
+        return Status.BLOCKED
+    if last.outcome is Outcome.CAPACITY or record.interruptions:
+        return Status.IN_PROGRESS
+    return Status.FAILED if record.strikes else Status.READY

@@ -108,7 +108,7 @@ def _passed(key: Key, record: Record, ending: Ending) -> Effect:
     reason = f"passed as {key}; pull request #{number} waits for review"
     text = f"Attempt `{key}` passed every gate. Pull request #{number} is ready for review; merging it completes this issue."
     resolved = tuple(replace(answer, resolved=True) for answer in record.answers)
-    record = replace(record, strikes=0, blocker=None, answers=resolved)
+    record = replace(record, strikes=0, blocker=None, answers=resolved, feedback="")
     return Effect(Status.DONE, record, reason, (Notice(f"passed:{key}", text),))
 
 

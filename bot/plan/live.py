@@ -191,7 +191,7 @@ def _overdue(live: Attempt, board: Board) -> bool:
 def _finish(item: Item, board: Board, key: Key, record: Record, ending: Ending) -> Decision:
     now = board.snapshot.now
     record = with_newest(record, merge_facts(record, ending, now))
-    effect = effect_of(key, record, ending, board.config, now)
+    effect = effect_of(key, record, ending, board.config.with_chosen(board.chosen(item)), now)
     return board.decide(
         item,
         Verb.FINISH,

@@ -10,6 +10,7 @@ from bot.model.record import Answer, Blocker, Record
 from bot.model.status import Status
 from bot.notation.answers import NotAnAnswer, Reply, given_by_command, read_answer
 from bot.notation.questions import answered_text, question_key
+from bot.plan.batches import left_by
 from bot.plan.board import Board, Item
 from bot.plan.questions import open_elsewhere, reminders, replies_since, revised
 
@@ -76,6 +77,8 @@ def wait_for_people(item: Item, board: Board) -> Decision | None:
     status = item.meant.status
     if status is Status.READY:
         return None
+    if status is Status.BACKLOG and item.record.batch and item.number not in board.batches:
+        return board.hold(item, left_by(item.record.batch, board))
     return reminders(item, board) or board.hold(item, _why_parked(status, item.record, board))
 
 

@@ -119,7 +119,8 @@ def withdraw_unlabelled(item: Item, board: Board) -> Decision | None:
             return end_live(item, board, None, record.live.cancelled_for or "withdrawn", Verb.DROP)
         return board.hold(item, "not a task: it carries no status label")
     if item.meant.move is not None:
-        return end_live(item, board, None, f"withdrawn by {item.meant.move.actor.login}", Verb.DROP)
+        out = replace(item, record=replace(record, batch=0))  # a batch that is resumed leaves it alone
+        return end_live(out, board, None, f"withdrawn by {item.meant.move.actor.login}", Verb.DROP)
     status = Status.IN_PROGRESS if record.live else record.status
     return board.move(item, status, record, "its status label had vanished and was put back")
 
@@ -141,6 +142,8 @@ def obey_move(item: Item, board: Board) -> Decision | None:
     if wanted is Status.READY:
         approval = board.approval_by(item, move.actor.login, move.at)
         record = replace(fresh(record), approval=approval)
+    elif wanted is Status.BACKLOG:
+        record = replace(record, batch=0)  # withdrawn: a batch that is resumed leaves it alone
     return end_live(
         replace(item, record=record), board, wanted, f"set to {wanted} by {move.actor.login}", Verb.MOVE
     )

@@ -23,6 +23,7 @@ from bot.model.run import Run
 from bot.model.snapshot import Snapshot
 from bot.model.task import Task
 from bot.notation.answers import NotAnAnswer, Reply, only_agrees, read_answer
+from bot.notation.batches import control_comment, read_control
 from bot.notation.commands import read_commands
 from bot.notation.comments import read_fingerprint, with_fingerprint
 from bot.notation.digests import digest_of, named
@@ -222,7 +223,26 @@ def _job(name: str) -> str:
 
 
 def _batch(batch: Batch, snapshot: Snapshot) -> Batch:
-    return replace(batch, issue=_issue(batch.issue, snapshot), problem=quote_line(batch.problem))
+    """Its options and numbers, and the words on it that decide; what the gates said and why things happened is left out."""
+    record, order = batch.record, batch.order
+    gate = replace(record.gate, log="", reason=named(record.gate.reason)) if record.gate else None
+    happenings = tuple(replace(one, reason=named(one.reason)) for one in record.happenings)
+    return replace(
+        batch,
+        issue=_issue(batch.issue, snapshot),
+        order=replace(order, left_out=()) if order else None,
+        record=replace(record, gate=gate, happenings=happenings, inference=()),
+        problem=quote_line(batch.problem),
+        comments=tuple(_on_batch(comment, snapshot) for comment in batch.comments),
+    )
+
+
+def _on_batch(comment: Comment, snapshot: Snapshot) -> Comment:
+    """An order about the batch that we keep for somebody stays one."""
+    control = read_control(comment, snapshot.accounts)
+    if control is None:
+        return _comment(comment, snapshot)
+    return replace(comment, body=control_comment(control, ""))
 
 
 def _without_commands(config: Config) -> Config:

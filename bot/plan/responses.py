@@ -7,10 +7,11 @@ from msgspec import Struct, field
 
 from bot.model.change import CONFUSED, ROCKET, React
 from bot.model.command import COMMANDS, Ordered, Place
-from bot.model.decision import Decision, Response
+from bot.model.decision import BatchStep, Decision, Response
 from bot.model.issue import Issue
 from bot.model.task import Task
 from bot.model.unit import Kind
+from bot.notation.batches import gate_words, state_words
 from bot.notation.keys import Key
 from bot.notation.overview import overview_lines
 from bot.notation.quoting import quote, quote_line
@@ -31,7 +32,9 @@ class _Reply(Struct):
     parts: list[str] = field(default_factory=list)
 
 
-def respond(items: Iterable[Item], decided: Mapping[int, Decision], board: Board) -> tuple[Response, ...]:
+def respond(
+    items: Iterable[Item], decided: Mapping[int, Decision], steps: Iterable[BatchStep], board: Board
+) -> tuple[Response, ...]:
     """All that is said back in this tick. A stranger's comment gets one reaction and no word: it costs nothing to ignore it."""
     replies: dict[int, _Reply] = {}
     for item in items:
@@ -42,21 +45,20 @@ def respond(items: Iterable[Item], decided: Mapping[int, Decision], board: Board
             if is_answered(ordered):
                 words = _answer_on_task(ordered, item, decided[item.number], board)
                 _reply(replies, ordered, item.task.issue).parts.append(words)
+    by_batch = {step.number: step for step in steps}
     for number, issue in board.snapshot.others.items():
         on_batch = number not in dashboards(board)
         for ordered in board.orders.given.get(number, ()):
-            why = refusal_on(Place.BATCH if on_batch else Place.DASHBOARD, ordered, board)
-            if on_batch and not why and ordered.command.name != "help":
-                continue  # whatever else is ordered there is seen to with the batch
+            place = Place.BATCH if on_batch else Place.DASHBOARD
+            why = refusal_on(place, ordered, board) or _refusal_by_batch(number, ordered, board)
             reply = _reply(replies, ordered, issue)
             reply.failed = reply.failed or bool(why)
             if why:
                 reply.parts.append(_not_done(ordered, why, board))
-            elif on_batch:
-                words = help_text(Place.BATCH, board.config.prefix)
-                reply.parts.append(f"{_quoted(ordered, board)}\n\n{words}")
-            else:
+            elif not on_batch:
                 reply.parts.append(_answer_on_dashboard(ordered, decided, board))
+            elif words := _answer_on_batch(ordered, by_batch.get(number), board):
+                reply.parts.append(f"{_quoted(ordered, board)}\n\n{words}")
     answered = tuple(_response(comment, reply) for comment, reply in replies.items())
     return (*answered, *_to_strangers(board))
 
@@ -164,6 +166,28 @@ def _rehearsal(ordered: Ordered, item: Item, decision: Decision, board: Board) -
         f"It could not start: {quote_line(choice.problem)}" if choice.problem else quote_line(decision.reason)
     )
     return f"As it stands: {verdict}. Nothing was changed.\n\n{_folded('What would run', lines)}"
+
+
+# ---------------------------------------------------------------------- batches
+
+
+def _refusal_by_batch(number: int, ordered: Ordered, board: Board) -> str:
+    """Why the batch of this issue does not carry a command out; empty elsewhere, and if it does."""
+    course = board.courses.get(number)
+    heard = course.heard if course is not None else ()
+    return next((one.refusal for one in heard if one.ordered == ordered), "")
+
+
+def _answer_on_batch(ordered: Ordered, step: BatchStep | None, board: Board) -> str:
+    """What is asked for, in words; a command that is carried out shows in the issue itself, and gets its reactions only."""
+    if ordered.command.name == "help":
+        return help_text(Place.BATCH, board.config.prefix)
+    if ordered.command.name != "status":
+        return ""
+    if step is None:
+        return "This is no batch of ours any more."
+    gate = [gate_words(step.record.gate)] if step.record.gate is not None else []
+    return "\n\n".join([f"**{state_words(step.record)}** · {quote_line(step.reason)}", *gate])
 
 
 # ---------------------------------------------------------------------- the dashboard

@@ -10,20 +10,20 @@ from bot.model.decision import Decision, Notice, Start, Verb
 from bot.model.engine import Choice
 from bot.model.issue import NeedState
 from bot.model.record import Approval, Attempt, Record
-from bot.model.report import NO_FAULT, Outcome
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.keys import Key
-from bot.plan.batches import Turns
 from bot.plan.board import Board, Item
 from bot.plan.capacity import breakers
-from bot.plan.edits import last_attempt
+from bot.plan.edits import started_from
+from bot.plan.expected import candidate_of, durations_of
 from bot.plan.graph import show_path
 from bot.plan.labels import set_by
 from bot.plan.live import changed_notice
-from bot.plan.order import Candidate, History, critical_path_order, expected_durations, score_order
+from bot.plan.order import Candidate, critical_path_order, score_order
 from bot.plan.spending import day_used_up
 from bot.plan.trust import Unapproved, Unknown, judge_order
+from bot.plan.turns import Turns
 from bot.plan.waiting import need_notices, unmet_needs
 
 
@@ -163,6 +163,7 @@ class _Slots:
         self._config = board.config
         orphans = len(board.snapshot.orphans)
         self._all = len(used) + orphans
+        self._gates = sum(batch.record.trial is not None for batch in board.snapshot.batches)
         self.taken = 0
         live = [
             (board.snapshot.tasks[decision.task], attempt)
@@ -177,7 +178,7 @@ class _Slots:
         self._by_status = Counter(attempt.started_from for _, attempt in live)
 
     def refusal(self, item: Item) -> str:
-        if self._all >= self._config.total:
+        if self._all + self._gates >= self._config.total:
             return f"waits for a slot: limits.total is {self._config.total}"
         if _kind(item.record) is not Kind.CODE:
             return ""
@@ -209,40 +210,12 @@ def _kind(record: Record) -> Kind:
 
 
 def _in_order(items: Sequence[Item], board: Board) -> Iterable[Candidate]:
-    candidates = [_candidate(item) for item in items]
+    candidates = [candidate_of(item) for item in items]
     if not candidates:
         return ()
     if board.config.order == "score":
         return score_order(candidates, board.graph)
-    everything = [_candidate(item) for item in board.items if item.task.issue.is_open]
-    return critical_path_order(candidates, board.graph, expected_durations(everything, _history(board)))
-
-
-def _candidate(item: Item) -> Candidate:
-    task = item.task
-    return Candidate(
-        task.number,
-        task.priority,
-        task.issue.created_at,
-        task.category,
-        task.estimate,
-        _is_continued(item.record),
-    )
-
-
-def _is_continued(record: Record) -> bool:
-    """Work that was begun and interrupted, or whose question was answered."""
-    last = last_attempt(record)
-    return last is not None and (last.outcome is Outcome.BLOCKED or last.outcome in NO_FAULT)
-
-
-def _history(board: Board) -> History:
-    return History.of(
-        (item.task.category, timedelta(minutes=attempt.minutes))
-        for item in board.items
-        for attempt in item.record.attempts
-        if attempt.outcome is Outcome.PASSED and attempt.minutes > 0
-    )
+    return critical_path_order(candidates, board.graph, durations_of(board))
 
 
 def _start(item: Item, board: Board) -> Decision:
@@ -271,7 +244,12 @@ def _start(item: Item, board: Board) -> Decision:
         Status.IN_PROGRESS,
         claimed,
         start=Start(
-            attempt.number, kind, record.earlier, choice, record.exceptions if record.republish else ()
+            attempt.number,
+            kind,
+            record.earlier,
+            choice,
+            record.exceptions if record.republish else (),
+            board.chosen(item),
         ),
         notices=_warnings(item),
         due=board.snapshot.now + board.config.dispatch.launch_grace,
@@ -287,15 +265,3 @@ def _claimed(record: Record, attempt: Attempt, approval: Approval) -> Record:
         approval=approval,
         not_before=None,
     )
-
-
-def started_from(record: Record) -> Status:
-    """What the limits by status count: READY fresh, FAILED after a strike, BLOCKED after an answer, IN_PROGRESS after a loss."""
-    last = last_attempt(record)
-    if last is None:
-        return Status.READY
-    if last.outcome is Outcome.BLOCKED:
-        return Status.BLOCKED
-    if last.outcome is Outcome.CAPACITY or record.interruptions:
-        return Status.IN_PROGRESS
-    return Status.FAILED if record.strikes else Status.READY

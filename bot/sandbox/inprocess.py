@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from bot.model.batch import BatchState
 from bot.model.change import (
     AddLabel,
     Change,
@@ -17,6 +18,7 @@ from bot.model.change import (
     EditIssue,
     React,
     RemoveLabel,
+    ReopenIssue,
     Written,
 )
 from bot.model.config import CONFIG_PATH
@@ -46,8 +48,12 @@ from bot.sandbox.world.world import World
 FIRST_COMMENTS = 5
 TIMELINE_KEPT = 40
 _TRACKING = (*Status, "dashboard", "batch")
-_OWN_LABELS = (*_TRACKING, "pause", "shared-fix", "regression", "spec")
-_UNSETTLED = (Status.BACKLOG, Status.READY, Status.IN_PROGRESS, Status.BLOCKED, Status.FAILED)
+_BATCH_STATES = tuple(f"batch/{state}" for state in BatchState)
+_OWN_LABELS = (*_TRACKING, *_BATCH_STATES, "pause", "shared-fix", "regression", "spec")
+_UNSETTLED = (
+    *(Status.BACKLOG, Status.READY, Status.IN_PROGRESS, Status.BLOCKED, Status.FAILED),
+    *(f"batch/{state}" for state in BatchState if not state.ended),
+)
 _EVENTS = {kind.value: kind for kind in EventKind}
 _T = TypeVar("_T")
 
@@ -159,6 +165,12 @@ class InProcess:
             self._may_read("issues")
             found = (one for one in self._world.issues.all() if not one.is_pull and one.has_label(label))
             return tuple(self._issue(one) for one in found if one.is_open is not closed)
+
+    def in_milestone(self, title: str) -> tuple[int, ...]:
+        with self._call("in_milestone", resource="graphql"):
+            self._may_read("issues")
+            found = (one for one in self._world.issues.all() if one.is_open and not one.is_pull)
+            return tuple(one.number for one in found if one.milestone.casefold() == title.casefold())
 
     def comment(self, comment_id: int) -> Comment:
         with self._call("comment"):
@@ -349,6 +361,10 @@ class InProcess:
             case CloseIssue(issue=node_id):
                 issue = self._node(node_id, IssueState)
                 issues.close(issue, StateReason.COMPLETED, token)
+                return _written(issue)
+            case ReopenIssue(issue=node_id):
+                issue = self._node(node_id, IssueState)
+                issues.reopen(issue, token)
                 return _written(issue)
             case CreateIssue(title=title, body=body, labels=labels):
                 self._world.limits.charge_content(token)

@@ -5,7 +5,7 @@ most (design decision 10).
 """
 
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from msgspec import Struct
 
@@ -141,7 +141,7 @@ def read_claim(github: Reader, place: Place, config: Config) -> ClaimFacts:
     """Look everything up afresh. Raises NotFound if the issue is gone."""
     issue = github.issue(place.unit.lead)
     record = read_own_record(github, place.unit)
-    owner, reported, legs = _owner(github, place, record)
+    owner, reported, legs = _owner(github, place, record.live.claimed_at if record and record.live else None)
     digest = text_digest(issue.title, issue.body)
     return ClaimFacts(
         key=place.key,
@@ -189,12 +189,20 @@ def _outsiders(
     return tuple(account.login for account in editors if not may_order(github, account, config))
 
 
-def _owner(github: Reader, place: Place, record: Record | None) -> tuple[int, bool, int]:
+def belongs_to(github: Reader, place: Place, claimed_at: datetime) -> Refusal | None:
+    """Why this run may not work on its key although that is current, or None: another run has it, or it has been reported."""
+    owner, reported, _ = _owner(github, place, claimed_at)
+    if reported:
+        return Refusal(f"{place.key} has reported already")
+    return Refusal(f"{place.key} belongs to run {owner}") if owner != place.run_id else None
+
+
+def _owner(github: Reader, place: Place, claimed_at: datetime | None) -> tuple[int, bool, int]:
     """The run that the key belongs to, whether it has reported, and how many legs our own run has.
 
     It is the lowest run carrying the key whose agent job started or still may.
     """
-    since = record.live.claimed_at - _CLOCKS if record and record.live else None
+    since = claimed_at - _CLOCKS if claimed_at is not None else None
     carrying = [run for run in github.runs(WORKER_WORKFLOW, since) if place.key in keys_in(run.title)]
     earlier = sorted((run for run in carrying if run.id < place.run_id), key=lambda run: run.id)
     owner = next((run.id for run in earlier if _started_or_may(github, run, place.key)), place.run_id)

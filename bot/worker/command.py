@@ -101,13 +101,13 @@ def run_work(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
         from bot.worker.place import read_place
         from bot.worker.process import adopt_orphans
         from bot.worker.seal import guarding_commands, take_secrets
-        from bot.worker.work import GOOD, work
+        from bot.worker.work import GOOD, work_on
 
         adopt_orphans()
         environ = take_secrets(environ)
         place = read_place(environ)
         with guarding_commands(environ):
-            worked = work(connect(environ), place, cancellation, _show)
+            worked = work_on(connect(environ), place, cancellation, _show)
         report = worked.report
         _output(environ, "verify", "true" if worked.verify else "false")
         _output(environ, "commit", report.head)

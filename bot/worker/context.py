@@ -196,6 +196,9 @@ def _earlier(context: Context) -> Part:
         for gate in (context.earlier.gates if context.earlier else ())
         if gate.tail
     ]
+    if feedback := context.record.feedback:
+        words = "Joined with the other tasks of its batch, this work did not pass:"
+        tails.append(Piece(sanitise(feedback), words, fenced=True))
     pieces = [Piece("\n".join(lines)), *tails] if lines else []
     return Part(
         "earlier", "failing logs", pieces, 9_000, 2_500, cut=Cut.BEGINNING, heading="Earlier attempts"

@@ -25,7 +25,7 @@ from bot.worker.gates import all_passed
 from bot.worker.git import Git
 from bot.worker.outcome import Judgement, Results, judge_results
 from bot.worker.place import Place
-from bot.worker.verify import OLD_WORKFLOW, read_results, take_bundle
+from bot.worker.verify import OLD_WORKFLOW, SET_UP, read_results, take_bundle
 
 _ONLY_ANEW = "only a new attempt can help"
 
@@ -77,6 +77,18 @@ def offer_of_jobs(git: Git, place: Place) -> Offer | Report:
     base = replace(base, hold=None)
     gates = _gates_passed(place) if judgement.verified else ()
     return Offer(replace(base, gates=gates), commit, gates)
+
+
+def proof_of(offer: Offer | Report) -> Report:
+    """Of a unit of kind `gate`: nothing is published, only said. It has passed if every gate has on what was joined."""
+    if isinstance(offer, Offer):
+        if not offer.verified:
+            return replace(offer.report, outcome=Outcome.INFRA, reason="no gate was there to prove anything")
+        return replace(offer.report, outcome=Outcome.PASSED, reason="", branch="")
+    unready = [gate for gate in offer.gates if gate.status is GateStatus.ERROR and gate.name == SET_UP]
+    if offer.outcome is Outcome.FAILED and unready:
+        return replace(offer, outcome=Outcome.INFRA, reason="the machine could not be set up")
+    return offer
 
 
 def _without_change(place: Place, base: Report, judgement: Judgement) -> Report:

@@ -20,15 +20,15 @@ from bot.model.record import Record
 from bot.model.report import Hold, Outcome, Report
 from bot.model.unit import Kind
 from bot.notation.codec import Unreadable
-from bot.notation.config import read_config
 from bot.notation.keys import branch_of
 from bot.notation.reports import report_name
 from bot.worker.bundle import is_our_message
 from bot.worker.checks import Findings, change_base, judge_change, limits_of, write_patch
 from bot.worker.claim import read_own_record, still_wanted, unapproved
+from bot.worker.configuration import configuration_of
 from bot.worker.git import EMAIL, Git, GitFailed, PushRefused, Remote, Unauthorised
 from bot.worker.handover import PATCH_FILE, fetch_branch
-from bot.worker.offer import Offer, earlier_offer, offer_of_jobs
+from bot.worker.offer import Offer, earlier_offer, offer_of_jobs, proof_of
 from bot.worker.place import Place
 from bot.worker.pullrequest import Merging, PullRequest
 from bot.worker.pulltext import PullWords
@@ -44,7 +44,7 @@ class NotWanted(BotError):
 
 def publish(github: GitHub, place: Place, credential: Credential) -> Report:
     """Publish or say why not; the report is the result. Raises BotError only where publishing can be done again as it is."""
-    config = read_config(github.file(place.unit.config_blob), place.unit.config_blob)
+    config = configuration_of(github, place.unit)
     git = Git(place.workspace / ".git", place.environ, tree=place.workspace)
     with TemporaryDirectory(dir=place.temp) as folder:
         offer = (
@@ -52,11 +52,12 @@ def publish(github: GitHub, place: Place, credential: Credential) -> Report:
             if place.unit.kind is Kind.PUBLISH
             else offer_of_jobs(git, place)
         )
-    report = (
-        _Publication(github, git, place, config, credential).carry_out(offer)
-        if isinstance(offer, Offer)
-        else offer
-    )
+    if place.unit.kind is Kind.GATE:
+        report = proof_of(offer)
+    elif isinstance(offer, Offer):
+        report = _Publication(github, git, place, config, credential).carry_out(offer)
+    else:
+        report = offer
     told = replace(
         report,
         run_attempt=place.run_attempt,

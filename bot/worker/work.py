@@ -15,14 +15,14 @@ from bot.model.config import Config, EngineConfig
 from bot.model.engine import COMMAND
 from bot.model.errors import BotError
 from bot.model.report import Outcome, Report
-from bot.model.unit import Gate
-from bot.notation.config import read_config
+from bot.model.unit import Gate, Kind
 from bot.notation.keys import branch_of
 from bot.worker.artifact import WorkGone, download_earlier, save_report
 from bot.worker.bundle import Unfit, read_bundle
 from bot.worker.cancellation import Cancellation
 from bot.worker.checks import limits_of
 from bot.worker.claim import Claim, Refusal, judge_claim, read_claim
+from bot.worker.configuration import configuration_of
 from bot.worker.context import write_prompt
 from bot.worker.engines import Brief, engine
 from bot.worker.engines.install import install, with_tools
@@ -88,6 +88,17 @@ def work(
     return replace(worked, report=report)
 
 
+def work_on(
+    github: Reader, place: Place, cancellation: Cancellation, write: Callable[[str], object]
+) -> Worked:
+    """Do the first job of a unit, by its kind. Raises what `work` raises."""
+    if place.unit.kind is not Kind.GATE:
+        return work(github, place, cancellation, write)
+    from bot.worker.join import join
+
+    return join(github, place, cancellation, write)
+
+
 class _Job:
     """The steps of one agent's job, in order; what one step learns, the next ones use."""
 
@@ -114,7 +125,7 @@ class _Job:
         return replace(base, **{"engine": unit.engine, "model": unit.model, **self._known, **more})
 
     def run(self) -> Worked:
-        config = read_config(self._github.file(self._place.unit.config_blob), self._place.unit.config_blob)
+        config = configuration_of(self._github, self._place.unit)
         facts = read_claim(self._github, self._place, config)
         claim = judge_claim(facts)
         if isinstance(claim, Refusal):

@@ -94,8 +94,12 @@ class Story:
 
     def waits_for_run(self) -> bool:
         """Whether a claim has no run to show for it."""
-        tasks = observe(self.github, self.world.now).snapshot.tasks.values()
-        live = [(task.number, task.record.live) for task in tasks if task.record.live is not None]
+        seen = observe(self.github, self.world.now).snapshot
+        live = [
+            (task.number, task.record.live) for task in seen.tasks.values() if task.record.live is not None
+        ]
+        trials = ((batch.number, batch.record.trial) for batch in seen.batches)
+        live += [(number, trial.attempt) for number, trial in trials if trial is not None]
         return any(f"cf-{number}-{attempt.number}" not in self.starts() for number, attempt in live)
 
     def finish_live(self, task: int, outcome: Outcome, **report: object) -> None:
@@ -173,6 +177,43 @@ class Story:
         if end:
             self.world.run_ended(run_id, "success" if verified else "failure")
         return run_id
+
+    def gate(self, batch: int) -> str:
+        """The key of the batch gate's trial that runs now; empty if none does."""
+        found = observe(self.github, self.world.now).snapshot.batches
+        trial = next((one.record.trial for one in found if one.number == batch), None)
+        return f"cf-{batch}-{trial.attempt.number}" if trial is not None else ""
+
+    def finish_gate(self, batch: int, *, green: bool = True, **report: object) -> tuple[list[int], bool]:
+        """The trial that runs now ends; returns the tasks that it joined, and whether on the default branch as it was before."""
+        key = self.gate(batch)
+        run_id = self.begin(key)
+        (unit,) = json.loads(self.run_of(key).inputs["units"])
+        joined = not report.get("misfit")
+        for role, ended in (
+            ("agent", "success" if joined else "failure"),
+            ("verify (ubuntu-latest)", ("success" if green else "failure") if joined else "skipped"),
+            ("publish", "success"),
+        ):
+            self._job(run_id, key, role, "completed", ended)
+        self.world.wait(timedelta(seconds=1))
+        outcome = Outcome.PASSED if green and joined else Outcome.FAILED
+        words = Report(key, batch, outcome, **{"base": "c" * 40, **report})  # type: ignore[arg-type]
+        self.world.add_artifact(run_id, report_name(key), zipped({REPORT_FILE: write_report(words)}))
+        self.world.run_ended(run_id, "success" if outcome is Outcome.PASSED else "failure")
+        return [join["task"] for join in unit["joins"]], bool(unit["before"])
+
+    def move_branch(self, task: int) -> None:
+        """The next attempt brings another commit to the task's branch."""
+        self.world.push_files(
+            f"cf/{task}", {f"more-{self.world.now:%H%M%S}.txt": "more"}, by="github-actions[bot]"
+        )
+
+    def pass_gate(self, batch: int) -> None:
+        """The batch gate is started, and finds nothing to complain about."""
+        self.settle()
+        self.finish_gate(batch)
+        self.settle()
 
     def die(self, key: str, conclusion: str = "failure", **jobs: str) -> int:
         """The run of this key ends without any report; `jobs` are conclusions by role."""

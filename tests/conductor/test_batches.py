@@ -1,67 +1,16 @@
 """Batches, from the inputs of cf-batch.yml to the closed batch issue."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from bot.conductor.order import NotAllowed, obey, read_request
-from bot.model.errors import BotError, TryLater, UsageError
+from bot.conductor.order import NotAllowed, obey
+from bot.conductor.request import read_request
+from bot.model.errors import TryLater, UsageError
 from bot.model.report import Outcome, Question
 from bot.sandbox.world.faults import Disconnected
+from tests.conductor.batching import batches, issue, last_words, order, refusal, rows, shown, state
 from tests.conductor.story import CONFIG, Story
-
-DEFAULTS = {
-    "action": "run",
-    "target": "",
-    "tasks": "",
-    "strategy": "parallel",
-    "max_parallel": "",
-    "on_failure": "continue",
-    "max_retries": "0",
-    "engine": "",
-    "dry_run": "false",
-    "options": "",
-}
-
-
-def order(
-    story: Story, tasks: str = "", *, by: str = "maintainer", run: int = 77, attempt: int = 1, **inputs: str
-) -> str:
-    """What `cf batch` says to these inputs, given the way the workflow gives them."""
-    given = {**DEFAULTS, "tasks": tasks, **inputs}
-    environ = {f"CF_BATCH_{name.upper()}": value for name, value in given.items()}
-    environ |= {
-        "GITHUB_ACTOR": by,
-        "GITHUB_TRIGGERING_ACTOR": by,
-        "GITHUB_RUN_ID": str(run),
-        "GITHUB_RUN_ATTEMPT": str(attempt),
-    }
-    story.world.wait(timedelta(seconds=2))
-    said = obey(story.world.github(), read_request(environ), story.world.now)
-    story.world.wait(timedelta(seconds=2))
-    return said
-
-
-def refusal(story: Story, *args: str, **inputs: Any) -> str:
-    """The refusal's words; nothing may have been written before it."""
-    issues, writes = len(list(story.world.issues.all())), story.world.faults.writes
-    with pytest.raises(BotError) as refused:
-        order(story, *args, **inputs)
-    assert (len(list(story.world.issues.all())), story.world.faults.writes) == (issues, writes)
-    return str(refused.value)
-
-
-def batches(story: Story) -> list[int]:
-    return [issue.number for issue in story.world.issues.all() if issue.has_label("cf:batch")]
-
-
-def issue(story: Story, body: str = "", *labels: str) -> int:
-    return story.world.open_issue("Do it", body, labels=labels)
-
-
-def last_words(story: Story, batch: int) -> str:
-    return story.world.comments_of(batch)[-1].body
 
 
 def test_a_parallel_batch_takes_backlog_unlabelled_and_failed_issues_from_order_to_closed_issue():
@@ -76,9 +25,11 @@ def test_a_parallel_batch_takes_backlog_unlabelled_and_failed_issues_from_order_
 
     (batch,) = batches(story)
     assert said == f"batch #{batch} is written with 3 tasks"
-    text = story.world.issue(batch).body
-    assert f"| 1 | #{failed} Do it | failed | starts with fresh strikes |" in text
-    assert f"| 2 | #{plain} Do it | new |  |" in text
+    assert state(story, batch) == ("pending",)
+    table = shown(story, batch)
+    assert [table[number]["place"] for number in (failed, plain, parked)] == ["1", "2", "3"]
+    assert (table[failed]["status"], table[failed]["why"]) == ("failed", "starts with fresh strikes")
+    assert (table[plain]["status"], table[plain]["why"]) == ("new", "–")
     assert story.world.runs("cf-conductor.yml")[-1].event == "workflow_dispatch"
 
     story.tick()
@@ -89,19 +40,31 @@ def test_a_parallel_batch_takes_backlog_unlabelled_and_failed_issues_from_order_
     story.finish(f"cf-{failed}-2", Outcome.FAILED, reason="2 tests | failed")
     story.finish(f"cf-{plain}-1", Outcome.PASSED)
     story.finish(f"cf-{parked}-1", Outcome.PASSED)
-    story.tick()
+    story.pass_gate(batch)
     assert story.world.issue(batch).is_open  # two pull requests wait for their merge
+    assert state(story, batch) == ("running",)
+    pulls = [story.record(number).pull for number in (plain, parked)]
+    assert (
+        f"in this order: #{pulls[0]} (task #{plain}), #{pulls[1]} (task #{parked})"
+        in story.world.issue(batch).body
+    )
     story.merge(plain)
     story.merge(parked)
     story.tick()
 
     assert not story.world.issue(batch).is_open
-    assert last_words(story, batch).startswith("**The batch has ended.** 2 of 3 came through.")
-    assert f"| #{plain} | merged | 1 | #" in last_words(story, batch)
-    assert f"| #{failed} | failed | 2 | – | failed: 2 tests \\| failed |" in last_words(story, batch)
+    assert state(story, batch) == ("partial",)
+    assert last_words(story, batch).startswith("**The batch has ended: partial.** 2 of 3 passed, 1 failed.")
+    ends = rows(last_words(story, batch))
+    assert (ends[plain]["status"], ends[plain]["attempts"], ends[plain]["pull request"]) == (
+        "merged",
+        "1",
+        f"#{pulls[0]}",
+    )
+    assert (ends[failed]["status"], ends[failed]["why"]) == ("failed", "failed: 2 tests ¦ failed")
     story.settle()
     assert len(story.world.comments_of(batch)) == 1
-    assert len(story.starts()) == 4  # a failed member is not tried again and again
+    assert len(story.starts()) == 5  # a failed member is not tried again and again
 
 
 def test_a_serial_batch_starts_one_at_a_time_in_the_order_written():
@@ -132,12 +95,7 @@ def test_a_serial_batch_puts_a_need_before_its_dependent():
     other = issue(story)
     order(story, f"{dependent} {other} {need}", strategy="serial")
     (batch,) = batches(story)
-    places = [
-        line.split()[3]
-        for line in story.world.issue(batch).body.splitlines()
-        if line.startswith("| ") and " #" in line
-    ]
-    assert places == [f"#{need}", f"#{dependent}", f"#{other}"]
+    assert list(shown(story, batch)) == [need, dependent, other]
     story.tick()
     story.finish(f"cf-{need}-1", Outcome.PASSED)
     story.tick()  # what waits for the merge is passed over
@@ -159,7 +117,7 @@ def test_the_batch_has_a_limit_of_its_own_inside_the_repositorys():
     assert "max_parallel of batch" in story.foresee()[members[2]]
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "two", "1.5"])
+@pytest.mark.parametrize("limit", ["0", "-1", "two", "1.5", "257"])
 def test_a_limit_that_is_no_number_of_at_least_one_is_refused(limit):
     story = Story()
     assert "max_parallel must be a whole number" in refusal(story, str(issue(story)), max_parallel=limit)
@@ -263,21 +221,23 @@ def test_of_two_batches_that_share_a_task_the_later_one_is_cancelled():
 @pytest.mark.parametrize(
     ("inputs", "words"),
     [
-        ({"action": "resume"}, "the action `resume` is not there yet"),
-        ({"action": "stop-force"}, "the action `stop-force` is not there yet"),
-        ({"action": "approve"}, "the action `approve` is not there yet"),
-        ({"action": "dance"}, "the action must be run or stop and is `dance`"),
-        ({"strategy": "auto"}, "not there yet: strategy auto"),
+        ({"action": "spec"}, "the action `spec` is not there yet"),
+        ({"action": "dance"}, "the action must be one of run, stop, "),
         ({"strategy": "random"}, "strategy must be parallel or serial or auto"),
-        ({"on_failure": "stop"}, "not there yet: on_failure stop"),
-        ({"max_retries": "2"}, "not there yet: max_retries 2"),
+        ({"on_failure": "panic"}, "on_failure must be continue or stop and is `panic`"),
         ({"max_retries": "many"}, "max_retries must be a whole number"),
-        ({"engine": "codex"}, "not there yet: engine codex"),
-        ({"dry_run": "true"}, "not there yet: dry_run true"),
+        ({"engine": "co dex"}, "engine must be one of "),
+        ({"dry_run": "maybe"}, "dry_run must be false or true"),
+        ({"options": "timeout=2\nmerge=later"}, "merge must be manual or auto and is `later`"),
         (
-            {"options": "timeout=2h\nmodel=best"},
-            "not there yet: the option timeout=2h, the option model=best",
+            {"options": "timeout=2"},
+            "timeout must be a duration like 30s, 10m or 2h, from 1s to 5h50m, and is `2`",
         ),
+        (
+            {"options": "max_parallel_by_status=DONE=1"},
+            "nothing is started from DONE, only from READY, FAILED",
+        ),
+        ({"options": "blocked=maybe"}, "blocked must be wait or end"),
         ({"options": "speed=11"}, "there is no option `speed`"),
         ({"options": "timeout"}, "line 1, `timeout`, is not key=value"),
         ({"target": "30"}, "run takes no target"),
@@ -367,7 +327,7 @@ def test_a_stopped_batch_starts_nothing_more_and_lets_what_runs_finish(how):
             order(story, action="stop", target=f"#{batch}", run=78)
             == f"batch #{batch} is stopped; what runs finishes"
         )
-        assert "has ended already" in order(story, action="stop", target=str(batch), run=79)
+        assert "is stopped already" in order(story, action="stop", target=str(batch), run=79)
         assert len(story.world.comments_of(batch)) == 1
     else:
         story.world.close(batch)
@@ -466,13 +426,12 @@ def test_members_behind_a_failed_or_dropped_need_are_not_run():
     story.finish(f"cf-{fails}-1", Outcome.FAILED)
     story.settle()
 
-    words = last_words(story, batches(story)[0])
-    assert not story.world.issue(batches(story)[0]).is_open
-    assert f"| #{behind} | not run | – | – | waiting on failed #{fails} |" in words
-    assert f"| #{further} | not run | – | – | waiting on #{behind} |" in words
-    assert (
-        f"| #{without} | not run | – | – | waiting on #{dropped}, which was closed as not planned |" in words
-    )
+    ends = rows(last_words(story, batches(story)[0]))
+    assert state(story, batches(story)[0]) == ("failed",)
+    assert {ends[number]["status"] for number in (behind, further, without)} == {"not run"}
+    assert ends[behind]["why"] == f"waiting on failed #{fails}"
+    assert ends[further]["why"] == f"waiting on #{behind}"
+    assert ends[without]["why"] == f"waiting on #{dropped}, which was closed as not planned"
     assert story.starts() == [f"cf-{fails}-1"]
 
 
@@ -483,7 +442,10 @@ def test_members_of_a_cycle_are_not_run():
     story.world.edit_issue(other, body=f"Depends on #{task}")
     order(story, f"{task} {other}", strategy="serial")
     story.settle()
-    assert f"| #{task} | not run | – | – | part of the cycle" in last_words(story, batches(story)[0])
+    (batch,) = batches(story)
+    assert rows(last_words(story, batch))[task]["status"] == "not run"
+    assert rows(last_words(story, batch))[task]["why"].startswith("part of the cycle")
+    assert state(story, batch) == ("cancelled",)  # nothing ran
     assert story.status(task) == story.status(other) == ("backlog",)
 
 
@@ -519,27 +481,13 @@ def test_a_running_member_goes_on_and_a_person_who_withdraws_one_is_obeyed():
     assert story.starts() == [f"cf-{running}-1"]
     story.world.unlabel(withdrawn, "cf:ready")
     story.finish(f"cf-{running}-1", Outcome.PASSED)
-    story.settle()
-    assert story.starts() == [f"cf-{running}-1"]
+    (batch,) = batches(story)
+    story.pass_gate(batch)
+    assert story.starts() == [f"cf-{running}-1", f"cf-{batch}-1"]
     story.merge(running)
     story.settle()
-    assert not story.world.issue(batches(story)[0]).is_open
-
-
-def test_a_reopened_batch_is_ended_again_and_starts_nothing():
-    story = Story(CONFIG + "retry: {max_attempts: 1}\n")
-    task = issue(story)
-    order(story, str(task))
-    story.tick()
-    story.finish(f"cf-{task}-1", Outcome.FAILED)
-    story.tick()
-    (batch,) = batches(story)
-    story.world.wait(timedelta(minutes=1))
-    story.world.reopen(batch)
-    story.settle()
-    assert not story.world.issue(batch).is_open
-    assert len(story.world.comments_of(batch)) == 2
-    assert story.starts() == [f"cf-{task}-1"]
+    assert state(story, batch) == ("partial",)
+    assert rows(last_words(story, batch))[withdrawn]["status"] == "withdrawn"
 
 
 @pytest.mark.parametrize("after", [False, True])

@@ -10,7 +10,7 @@ from bot.conductor.adopt import adopt
 from bot.conductor.observe import observe
 from bot.conductor.tick import decide
 from bot.github.sealed import read_key, sealed
-from bot.model.batch import Order
+from bot.model.batch import BatchRecord, Order, Outline
 from bot.model.errors import TryLater, UsageError
 from bot.model.report import Outcome
 from bot.notation.batches import batch_body
@@ -89,7 +89,12 @@ def test_an_order_for_a_batch_that_nobody_signed_starts_nothing():
     story = sealing()
     task = story.world.open_issue("Do it")
     order = Order(run=1, by="maintainer", at=story.world.now, tasks=(task,))
-    story.world.open_issue("batch", batch_body(order, (), ()), by=OURS, labels=("cf:batch",))
+    story.world.open_issue(
+        "batch",
+        batch_body(order, BatchRecord(), (), Outline(1, 1, (), timedelta(0), None), timedelta(0)),
+        by=OURS,
+        labels=("cf:batch",),
+    )
     story.tick()
     story.tick()
 

@@ -30,6 +30,17 @@ def test_more_labelled_issues_than_a_page_holds_are_all_listed(world, github):
     assert [issue.number for issue in github.labelled("many")] == numbers
 
 
+def test_the_open_issues_of_a_milestone_are_all_listed(world, github):
+    numbers = [world.open_issue(f"number {n}") for n in range(120)]
+    other, closed = world.open_issue("other"), world.open_issue("closed")
+    for number in (*numbers, closed):
+        world.plan_for(number, "Version 2")
+    world.plan_for(other, "Version 2 and more")
+    world.close(closed)
+    assert list(github.in_milestone("version 2")) == numbers
+    assert github.in_milestone("Version") == ()
+
+
 @pytest.fixture
 def shop(monkeypatch, tmp_path):
     """A world served over HTTP, and the environment of the job in cf-batch.yml."""
@@ -87,7 +98,7 @@ def test_an_order_and_its_stop_over_http_with_the_jobs_own_token(shop, monkeypat
         ("1 900", "maintainer", 2, "#900 does not exist"),
         ("1 2", "maintainer", 2, "#2 is a pull request"),
         ("", "maintainer", 2, "the list is empty"),
-        ("milestone:v1", "maintainer", 2, "not there yet: milestone:v1"),
+        ("milestone:v1", "maintainer", 2, "no open issue is in the milestone v1"),
     ],
 )
 def test_a_refusal_has_its_exit_code_and_writes_nothing(shop, monkeypatch, capsys, tasks, actor, code, words):

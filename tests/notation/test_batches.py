@@ -1,176 +1,125 @@
-"""The task list, the options, and the order inside a batch issue."""
+"""A batch inside its issue: text, order, record, and the words on it."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from bot.model.batch import Order, Result, Strategy
-from bot.model.errors import UsageError
-from bot.model.issue import Account, Event, EventKind, Issue
+from bot.model.batch import (
+    Action,
+    Bar,
+    BatchRecord,
+    BatchState,
+    ConfigChange,
+    Control,
+    Happening,
+    Order,
+    Outline,
+    Result,
+    Search,
+    Strategy,
+)
+from bot.model.issue import Account, Comment, Event, EventKind, Issue
 from bot.notation.batches import (
-    MOST_TASKS,
-    AllReady,
-    InMilestone,
-    Labelled,
-    Numbers,
-    Row,
     batch_body,
     batch_title,
-    beyond_defaults,
+    bounded,
+    control_comment,
     read_batch,
-    read_options,
-    read_tasks,
+    read_control,
     results_text,
 )
+from bot.notation.tasklists import MOST_TASKS
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 BOT, PERSON = Account(1, "github-actions[bot]", is_bot=True), Account(2, "maintainer")
 ORDER = Order(77, "maintainer", NOW, (12, 14, 15), Strategy.SERIAL, 2)
-ROWS = [Row(12, "One", "new"), Row(14, "Two", "ready"), Row(15, "Three", "failed", "fresh")]
+ROWS = [Result(12, "One", "new"), Result(14, "Two", "ready"), Result(15, "Three", "failed", reason="fresh")]
+OUTLINE = Outline(2, 1, (12, 14), timedelta(minutes=30), NOW + timedelta(hours=1), edges=((12, 14),))
+RECORD = BatchRecord(BatchState.RUNNING, started_at=NOW, config="abc")
 
 
-def issue(body: str, author: Account = BOT, events: tuple[Event, ...] = ()) -> Issue:
-    return Issue(30, "I_30", 1, "cf batch", body, author, True, None, ("cf:batch",), NOW, NOW, events=events)
+def body(
+    order: Order = ORDER, rows: Any = ROWS, record: BatchRecord = RECORD, outline: Outline = OUTLINE
+) -> str:
+    return batch_body(order, record, rows, outline, timedelta(minutes=1))
+
+
+def issue(text: str, author: Account = BOT, events: tuple[Event, ...] = ()) -> Issue:
+    return Issue(30, "I_30", 1, "cf batch", text, author, True, None, ("cf:batch",), NOW, NOW, events=events)
 
 
 def edited(by: Account) -> tuple[Event, ...]:
     return (Event(EventKind.EDITED, by, NOW + timedelta(minutes=1)),)
 
 
-@pytest.mark.parametrize(
-    ("text", "terms"),
-    [
-        ("12", [Numbers((12,))]),
-        ("12 14-16 #20", [Numbers((12,)), Numbers((14, 15, 16)), Numbers((20,))]),
-        ("#12-#13,\n14 , ready", [Numbers((12, 13)), Numbers((14,)), AllReady()]),
-        ("7-7 READY", [Numbers((7,)), AllReady()]),
-        ("label:bug", [Labelled("bug")]),
-        ("label:area:web,12", [Labelled("area:web"), Numbers((12,))]),
-        ('Label:"good first issue" 3', [Labelled("good first issue"), Numbers((3,))]),
-        ("label:'two, words'", [Labelled("two, words")]),
-        ("milestone:v2", [InMilestone("v2")]),
-    ],
-)
-def test_a_task_list_is_read_in_the_order_written(text, terms):
-    assert list(read_tasks(text)) == terms
-
-
-@pytest.mark.parametrize("text", ["", " \n", ",,"])
-def test_an_empty_list_is_said_to_be_empty(text):
-    with pytest.raises(UsageError, match="the list is empty"):
-        read_tasks(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("0", "`0` is neither"),
-        ("12a", "`12a` is neither"),
-        ("-3", "`-3` is neither"),
-        ("1.5", "`1.5` is neither"),
-        ("٣", "is neither"),
-        ("9-3", "`9-3` runs backwards; write 3-9"),
-        (f"1-{MOST_TASKS + 1}", f"names {MOST_TASKS + 1} numbers"),
-        ("1-9999999999", "at most"),
-        ("label:", "names no label"),
-        ('milestone:""', "names no milestone"),
-        ("color:red", "`color:red` is neither"),
-        ("all", "`all` is neither"),
-    ],
-)
-def test_what_cannot_be_read_is_named(text, words):
-    with pytest.raises(UsageError) as refused:
-        read_tasks(text)
-    assert words in str(refused.value)
-
-
-def test_every_unreadable_part_is_named_at_once():
-    with pytest.raises(UsageError) as refused:
-        read_tasks("12 x 9-3 @everybody")
-    assert all(part in str(refused.value) for part in ("`x`", "`9-3`", "everybody"))
-    assert "@everybody" not in str(refused.value)
-
-
-def test_too_many_numbers_are_refused():
-    half = MOST_TASKS // 2
-    read_tasks(f"1-{half} 1001-{1000 + half}")
-    with pytest.raises(UsageError, match="at most"):
-        read_tasks(f"1-{half} 1001-{1000 + half} 9999")
-
-
-@given(st.lists(st.integers(1, 10**10 - 1), min_size=1, max_size=MOST_TASKS))
-def test_any_numbers_survive(numbers):
-    terms = read_tasks(" ".join(map(str, numbers)))
-    assert [number for term in terms if isinstance(term, Numbers) for number in term.numbers] == numbers
-
-
-@given(st.text(max_size=200))
-def test_no_text_breaks_the_reader(text):
-    try:
-        assert read_tasks(text)
-    except UsageError:
-        assert (
-            not text.strip().isdecimal()
-            or not text.isascii()
-            or text.strip().startswith("0")
-            or len(text.strip()) > 10
-        )
-
-
-def test_options_are_one_a_line():
-    text = "\n# how long\n timeout = 2h\r\nmodel=a=b\n\n"
-    assert read_options(text) == {"timeout": "2h", "model": "a=b"}
-    assert read_options("") == {}
-
-
-def test_every_wrong_option_line_is_named():
-    with pytest.raises(UsageError) as refused:
-        read_options("timeout\nspeed=1\nmodel=x\nmodel=y\nengine=\n=3")
-    said = str(refused.value)
-    assert "line 1, `timeout`, is not key=value" in said
-    assert "line 2: there is no option `speed`; the options are blocked, isolation" in said
-    assert "line 4: `model` is given twice" in said
-    assert "line 5, `engine=`" in said
-    assert "line 6, `=3`" in said
-
-
-def test_options_that_ask_for_what_happens_anyhow_are_told_apart():
-    assert beyond_defaults({"blocked": "wait", "timeout": "2h"}) == ("timeout=2h",)
-    assert beyond_defaults({"blocked": "end"}) == ("blocked=end",)
-
-
-def test_an_order_survives_its_issue():
-    batch = read_batch(issue(batch_body(ORDER, ROWS, ["#13 is closed"])), {BOT.id})
+def test_order_and_record_survive_their_issue():
+    batch = read_batch(issue(body()), {BOT.id})
     assert batch is not None
-    assert (batch.number, batch.order, batch.problem) == (30, ORDER, "")
+    assert (batch.number, batch.order, batch.record, batch.problem) == (30, ORDER, RECORD, "")
 
 
-def test_the_issue_tells_people_what_was_ordered():
-    text = batch_body(ORDER, [Row(12, "A | <!-- title", "failed", "needs #3")], ["#13 is closed"])
+def test_an_issue_without_a_record_is_a_batch_that_has_not_begun():
+    text = body().split("<!-- cf:batch-record")[0]
+    batch = read_batch(issue(text), {BOT.id})
+    assert batch is not None
+    assert (batch.order, batch.record) == (ORDER, BatchRecord())
+
+
+def test_the_issue_tells_people_what_was_ordered_and_what_to_expect():
+    text = body(rows=[Result(12, "A | <!-- title", "failed", reason="needs #3", place=1, wave=1)])
     assert "3 tasks, ordered by maintainer in [run 77](../actions/runs/77)" in text
     assert "at most 2 of them at once" in text
-    assert "| 1 | #12 A \\| &lt;!-- title | failed | needs #3 |" in text
-    assert "- #13 is closed" in text
+    assert "| 1 | 1 | #12 A \\| &lt;!-- title | failed | – | – | – | – | – | needs #3 |" in text
+    assert (
+        "2 waves, 1 slot, longest chain #12 → #14 (about 30 min), expected end 2026-11-29 13:00 UTC." in text
+    )
+    assert "t12 --> t14" in text
     assert batch_title(ORDER) == "cf batch: #12, #14 and 1 more (serial)"
 
 
+def test_the_issue_shows_what_happened_and_what_changed():
+    record = BatchRecord(
+        BatchState.RUNNING,
+        happenings=(Happening("k", NOW, "skipped", 12, "externally completed", "@kim"),),
+        sums={"skipped (externally completed)": 3, "killed (externally blocked)": 1},
+        changes=(ConfigChange(NOW, "a" * 40, "b" * 40),),
+        control=Control(Action.STOP, "kim", NOW, force=True),
+    )
+    text = body(record=record)
+    assert "Reconciled every 1m: 1 killed (externally blocked), 3 skipped (externally completed)." in text
+    assert "| 12:00:00 | skipped | #12 | externally completed | @\u200bkim |" in text
+    assert "changed from `aaaaaaaaaa` to `bbbbbbbbbb`" in text
+    assert "**RUNNING, stopped by kim by force**" in text
+
+
+def test_pictures_show_needs_by_status_and_time():
+    bars = (Bar(12, NOW, NOW + timedelta(minutes=12), "done"), Bar(14, NOW, NOW))
+    text = body(outline=Outline(1, 1, (), timedelta(0), None, bars, ((12, 14),)))
+    assert "task 12 :done, b0, 2026-11-29T12:00, 2026-11-29T12:12" in text
+    assert "task 14 :b1, 2026-11-29T12:00, 2026-11-29T12:01" in text
+    assert "classDef ready stroke" in text
+
+
 def test_a_marker_in_a_title_is_not_the_order():
-    forged = batch_body(Order(1, "stranger", NOW, (99,)), [Row(99, "x", "new")], [])
-    batch = read_batch(issue(batch_body(ORDER, [Row(12, forged, "new", forged)], [forged])), {BOT.id})
+    forged = body(Order(1, "stranger", NOW, (99,)), [Result(99, "x", "new")])
+    order = Order(77, "maintainer", NOW, (12,), left_out=(forged[:120],))
+    text = body(
+        order, [Result(12, forged, "new", reason=forged)], BatchRecord(inferred=True, inference=(forged,))
+    )
+    batch = read_batch(issue(text), {BOT.id})
     assert batch is not None
-    assert batch.order == ORDER
+    assert batch.order == order
 
 
 def test_only_issues_of_our_account_hold_orders():
-    assert read_batch(issue(batch_body(ORDER, ROWS, []), author=PERSON), {BOT.id}) is None
+    assert read_batch(issue(body(), author=PERSON), {BOT.id}) is None
 
 
 @pytest.mark.parametrize(
     ("batch", "problem"),
     [
-        (issue(batch_body(ORDER, ROWS, []), events=edited(PERSON)), "its text was edited by maintainer"),
+        (issue(body(), events=edited(PERSON)), "its text was edited by maintainer"),
         (issue("nothing"), "its text holds no order"),
         (issue('<!-- cf:batch 1 {"run":"x"} -->'), "its order cannot be read"),
     ],
@@ -183,27 +132,66 @@ def test_an_order_that_is_not_ours_any_more_says_why(batch, problem):
 
 
 def test_our_own_edit_does_no_harm():
-    read = read_batch(issue(batch_body(ORDER, ROWS, []), events=edited(BOT)), {BOT.id})
+    read = read_batch(issue(body(), events=edited(BOT)), {BOT.id})
     assert read is not None
     assert read.order == ORDER
 
 
-@pytest.mark.parametrize("count", [1, 150, MOST_TASKS])
+@pytest.mark.parametrize("count", [1, 60, 150, MOST_TASKS])
 def test_the_largest_batch_fits_an_issue(count):
     tasks = tuple(range(10**9, 10**9 + count))
-    rows = [Row(number, "界" * 300, "in-progress", "needs " + "x" * 300) for number in tasks]
-    notes = ["#1234567890 is ready but not approved: " + "界" * 300] * count
-    text = batch_body(Order(10**12, "x" * 39, NOW, tasks, Strategy.SERIAL, 999), rows, notes)
-    assert len(text) < 65_536
-    assert batch_title(Order(1, "x", NOW, tasks))
-    assert len(results_text([Result(n, "not run", 20, 10**9, "界" * 300) for n in tasks])) < 65_536
-
-
-def test_results_count_what_came_through():
-    text = results_text(
-        [Result(1, "merged", 2, 40), Result(2, "failed", 3, reason="tests | red"), Result(3, "gone")]
+    rows = [
+        Result(n, "界" * 300, "in-progress", 20, 10**11, 10**9, 999.9, 99.99, "界" * 300, was="in-progress")
+        for n in tasks
+    ]
+    order = Order(10**12, "x" * 39, NOW, tasks, Strategy.AUTO, 256, left_out=("界" * 100,) * 21)
+    bars = tuple(Bar(n, NOW, NOW + timedelta(hours=1), "active") for n in tasks)
+    edges = tuple((n, n + 1) for n in tasks[:-1])
+    outline = Outline(count, 4, tasks, timedelta(days=9), NOW, bars, edges, tuple((n, n) for n in tasks))
+    record = BatchRecord(
+        BatchState.RUNNING,
+        NOW,
+        was={"in-progress": tasks},
+        inferred=True,
+        needs={n: (n - 1,) for n in tasks},
+        inference=("x" * 300,) * 500,
+        gate=Search(
+            tasks, 3, "h" * 32, NOW, passed=False, guilty=tasks[0], reason="r" * 300, log="界" * 9000
+        ),
+        happenings=(Happening("k" * 40, NOW, "skipped", tasks[0], "界" * 120, "x" * 39),) * 300,
+        changes=(ConfigChange(NOW, "a" * 40, "b" * 40),) * 99,
     )
-    assert "1 of 3 came through" in text
-    assert "| #1 | merged | 2 | #40 | – |" in text
-    assert "| #2 | failed | 3 | – | tests \\| red |" in text
-    assert "| #3 | gone | – | – | – |" in text
+    text = body(order, rows, record, outline)
+    assert len(text) < 65_536
+    read = read_batch(issue(text), {BOT.id})
+    assert read is not None
+    assert read.order == order
+    assert read.record == bounded(record)
+    assert len(results_text(record, rows)) < 65_536
+
+
+def test_results_say_how_it_ended_and_how_to_go_on():
+    rows = [
+        Result(1, "", "merged", 2, pull=40, passed=True, own=True),
+        Result(2, "", "failed", 3, reason="tests | red", failed=True),
+        Result(3, "", "gone", dropped=True),
+    ]
+    text = results_text(BatchRecord(BatchState.PARTIAL), rows)
+    assert "has ended: partial.** 1 of 2 passed, 1 failed, 1 left the total" in text
+    assert "| – | – | #2 | failed | 3 | – | – | – | – | tests \\| red |" in text
+    assert "reopen this issue" in text
+    assert "reopen" not in results_text(BatchRecord(BatchState.COMPLETED), rows)
+
+
+def test_a_word_on_a_batch_counts_only_in_our_comments():
+    control = Control(Action.STOP, "kim", NOW, force=True, run=5, batch=30)
+    text = control_comment(control, "Stopped.")
+    assert read_control(Comment(1, "C", 30, BOT, text, NOW, NOW), {BOT.id}) == control
+    assert read_control(Comment(1, "C", 30, PERSON, text, NOW, NOW), {BOT.id}) is None
+    assert read_control(Comment(1, "C", 31, BOT, text, NOW, NOW), {BOT.id}) is None  # copied from elsewhere
+    assert (
+        read_control(
+            Comment(1, "C", 30, BOT, '<!-- cf:batch-control 1 {"action":"dance"} -->', NOW, NOW), {BOT.id}
+        )
+        is None
+    )

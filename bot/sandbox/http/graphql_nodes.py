@@ -68,6 +68,12 @@ class ForeignPull(ForeignIssue):
 
 
 @dataclass(frozen=True, slots=True)
+class Milestone:
+    number: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Viewer:
     account: Account
 

@@ -18,6 +18,7 @@ from bot.sandbox.http.graphql_nodes import (
     ForeignIssue,
     ForeignPull,
     Json,
+    Milestone,
     Viewer,
     by_id,
     connection,
@@ -205,6 +206,32 @@ def _label(world: World, context: Context, *, name: str) -> LabelState | None:
 def _repository_labels(world: World, context: Context, **page: Any) -> Json:
     context.may_read("issues", "pull-requests")
     return connection(list(world.issues.labels.values()), by_id, **page)
+
+
+def _milestones(world: World, context: Context, *, query: str = "", **page: Any) -> Json:
+    context.may_read("issues")
+    titles = sorted({issue.milestone for issue in world.issues.all() if issue.milestone})
+    numbered = [Milestone(number, title) for number, title in enumerate(titles, start=1)]
+    found = [one for one in numbered if query.casefold() in one.title.casefold()]
+    return connection(found, lambda one: one.number, **page)
+
+
+def _milestone(world: World, context: Context, *, number: int) -> Milestone | None:
+    found: list[Milestone] = _milestones(world, context)["nodes"]
+    return next((one for one in found if one.number == number), None)
+
+
+def _in_milestone(
+    source: Milestone, context: Context, *, states: Sequence[str] | None = None, **page: Any
+) -> Json:
+    inside = [
+        issue
+        for issue in context.world.issues.all()
+        if issue.milestone == source.title
+        and not issue.is_pull
+        and (states is None or _state(issue) in states)
+    ]
+    return connection(inside, by_id, **page)
 
 
 def _owner(source: World | Foreign, context: Context) -> Account:
@@ -467,6 +494,10 @@ RESOLVERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("Repository", "pullRequests"): _pulls,
     ("Repository", "label"): _label,
     ("Repository", "labels"): _repository_labels,
+    ("Repository", "milestone"): _milestone,
+    ("Repository", "milestones"): _milestones,
+    ("Milestone", "id"): lambda milestone, _context: f"MI_{milestone.number}",
+    ("Milestone", "issues"): _in_milestone,
     ("Ref", "id"): lambda branch, _context: f"REF_{branch.name}",
     ("Ref", "target"): lambda branch, _context: CommitRef(branch.oid),
     ("Commit", "id"): lambda commit, _context: f"C_{commit.oid}",

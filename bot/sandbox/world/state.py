@@ -77,6 +77,7 @@ class IssueState:
     comments: list[CommentState] = field(default_factory=list)
     blocked_by: list[Ref] = field(default_factory=list)
     reactions: list[tuple[str, Account]] = field(default_factory=list)
+    milestone: str = ""  # its title
 
     def has_label(self, name: str) -> bool:
         return any(label.name.casefold() == name.casefold() for label in self.labels)

@@ -171,6 +171,11 @@ class World:
         self.issues.add_label(self.issues.get(number), name, self.token(by), create=True)
 
     @_serial
+    def plan_for(self, number: int, milestone: str) -> None:
+        """Put an issue into a milestone, which comes into being if it must; an empty title takes it out."""
+        self.issues.get(number).milestone = milestone
+
+    @_serial
     def unlabel(self, number: int, name: str, by: str | Account | Token = "maintainer") -> None:
         self.issues.remove_label(self.issues.get(number), name, self.token(by))
 

@@ -1,0 +1,42 @@
+"""What acting did, and the two things that acting does with runs: start one, end one."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct, field
+
+from bot.conductor.observe import Observation
+from bot.github.port import GitHub
+from bot.model.config import WORKER_WORKFLOW
+from bot.model.errors import NotFound, Refused, WorkflowMissing
+from bot.model.unit import Unit
+from bot.notation.units import write_units
+
+
+class Effects(Struct):
+    """`skipped` says per task why its decision was left to the next tick; `left` are batches that were."""
+
+    started: dict[int, int] = field(default_factory=dict)  # task -> run id
+    skipped: dict[int, str] = field(default_factory=dict)
+    left: dict[int, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    writes: int = 0
+
+
+def end_run(github: GitHub, run: int, force: bool, effects: Effects) -> None:
+    """Ask for the end of a run; one that is gone needs none."""
+    try:
+        if force:
+            github.force_cancel(run)
+        else:
+            github.cancel(run)
+    except (NotFound, Refused) as error:
+        effects.refused.append(f"cancelling run {run}: {error}")
+
+
+def dispatch_run(github: GitHub, group: Sequence[Unit], seen: Observation) -> tuple[int, str]:
+    """Dispatch a run with these units: its id, and why GitHub refused it (else empty)."""
+    inputs = {"units": write_units(group), "keys": " ".join(key for unit in group for key in unit.keys)}
+    try:
+        return github.dispatch(WORKER_WORKFLOW, seen.view.repository.default_branch, inputs), ""
+    except (Refused, WorkflowMissing) as error:
+        return 0, str(error)
