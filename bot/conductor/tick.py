@@ -20,9 +20,7 @@ from bot.plan import plan
 
 log = logging.getLogger(__name__)
 
-_LOOK_UPS = (
-    6  # rounds; permission -> jobs -> report -> permission -> model are the longest chain of questions
-)
+_LOOK_UPS = 10  # rounds; who commands -> who labelled -> needs -> who edited -> jobs -> report -> model is about the longest chain
 
 
 class Tick(Struct, frozen=True):
