@@ -106,6 +106,7 @@ class TestBatch:
             told |= step.get("env", {})
         has = {name: value for name, value in told.items() if name.startswith("CF_HAS_")}
         assert has == {f"CF_HAS_{name}": f"${{{{ secrets.{name} != '' }}}}" for name in SECRETS}
+        assert told["CF_ADVISOR_KEY"] == "${{ secrets.CF_ADVISOR_KEY }}"
         assert [told[name] for name in VARIABLES] == [f"${{{{ vars.{name} }}}}" for name in VARIABLES]
 
 
