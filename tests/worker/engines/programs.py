@@ -77,12 +77,6 @@ def _wait(url: str) -> None:
     raise TimeoutError(url)
 
 
-def asked(url: str) -> list[str]:
-    """Everything that the stand-in was ever asked, request by request."""
-    with urllib.request.urlopen(f"{url}/__aimock/journal", timeout=5) as answer:
-        return [json.dumps(entry) for entry in json.load(answer)]
-
-
 class Round:
     """One start of a program: how it ended, and what was known of its output by then."""
 

@@ -31,6 +31,9 @@ def fixtures() -> dict[str, Any]:
     for model, (status, message, kind) in ERRORS.items():
         error = {"error": {"message": message, "type": kind}, "status": status}
         scenes.append({"match": {"model": model}, "response": error})
+    # A further round in a conversation that was forgotten comes to nothing.
+    forgotten = {"model": "cf-edit", "userMessage": "MEND", "turnIndex": 0}
+    scenes.append({"match": forgotten, "response": {"content": "I remember nothing."}})
     slow = {"match": {"model": "cf-hang", "systemMessage": _AIDER}, "latency": 30_000}
     scenes.append({**slow, "response": {"content": "well " * 100}})
     for model, asks, command, file in (
