@@ -52,7 +52,8 @@ def stand_in(work: Path) -> Iterator[str]:
     program = folder() / "stand-in" / "bin" / "llmock"
     command = [str(program), "--port", str(port), "--fixtures", str(write_fixtures(work / "scenes.json"))]
     log = (work / "stand-in.log").open("wb")
-    process = subprocess.Popen([*command, "--log-level", "warn"], stdout=log, stderr=log)
+    environ = {**os.environ, "AIMOCK_STRICT_TURN_INDEX": "1"}  # a turn is a condition, not a preference
+    process = subprocess.Popen([*command, "--log-level", "warn"], env=environ, stdout=log, stderr=log)
     url = f"http://127.0.0.1:{port}"
     try:
         _wait(url)
