@@ -5,6 +5,7 @@ The same promises are asked of both. Only the real programs can also be asked wh
 
 import json
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -20,6 +21,7 @@ from bot.worker.process import End, Ended
 from bot.worker.question import read_question
 from tests.worker.engines.programs import (
     KEY,
+    ROOT,
     Round,
     Stage,
     as_text,
@@ -77,7 +79,15 @@ class Player:
         file = RECORDED / name / f"{scene}.txt"
         file.parent.mkdir(parents=True, exist_ok=True)
         text = "".join(as_text(one).rstrip("\n") + "\n" for one in rounds)
-        file.write_text(text.replace(str(self.place), "/work"), encoding="utf-8")
+        places = {
+            str(self.place): "/work",
+            str(folder()): "/engines",
+            str(ROOT): "/repository",
+            sys.base_prefix: "/python",
+        }
+        for own, shown in places.items():
+            text = text.replace(own, shown)
+        file.write_text(text, encoding="utf-8")
 
 
 def replay(name: str, scene: str) -> list[Round]:
