@@ -57,8 +57,7 @@ def test_2_closed_while_running_cancels_the_run_and_counts_no_failure():
     assert story.status(task) == ()
 
 
-def test_2_a_cancel_that_is_ignored_is_forced_after_the_grace_and_keeps_its_slot():
-    """ACT-14."""
+def test_2_act_14_a_cancel_that_is_ignored_is_forced_after_the_grace_and_keeps_its_slot():
     story = Story(CONFIG + "max_parallel: 1\n")
     task, other = story.ready(), story.ready()
     story.engine.obeys = False
@@ -420,8 +419,7 @@ def test_16_killed_after_any_write_and_run_again_ends_the_same_with_one_start_ea
             assert len(starts) == 2, (number, after)
 
 
-def test_17_ticks_hours_apart_lose_and_double_nothing():
-    """ACT-08."""
+def test_17_act_08_ticks_hours_apart_lose_and_double_nothing():
     story = Story()
     alive, ended, never = story.ready(), story.ready(), story.ready()
     story.tick()

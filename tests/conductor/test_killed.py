@@ -10,7 +10,7 @@ from bot.conductor.observe import observe
 from bot.conductor.tick import decide, tick
 from bot.model.change import CreateComment, Written
 from bot.model.errors import TryLater
-from bot.model.report import Outcome, Question
+from bot.model.report import Hold, Outcome, Question
 from bot.notation.comments import read_fingerprint
 from bot.notation.records import is_record
 from bot.sandbox.world.faults import Disconnected, Fault, Faults
@@ -152,7 +152,19 @@ def commanded(story):
     story.settle()
 
 
+def published_later(story):
+    task = story.ready()
+    story.settle()
+    story.finish_live(task, Outcome.HELD, hold=Hold.SETTING, head="c" * 40)
+    story.settle()
+    story.world.wait(timedelta(hours=1))
+    story.settle()
+    story.finish_live(task, Outcome.PASSED)
+    story.settle()
+
+
 STORIES = (
+    published_later,
     retried,
     commanded,
     answered,
