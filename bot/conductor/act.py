@@ -52,6 +52,7 @@ from bot.notation.state import State, fitting
 from bot.plan.edits import ended, with_live
 from bot.plan.overview import overview_of
 from bot.plan.spending import day_of, spent_today
+from bot.plan.waiting import OFF
 
 LABELS = {
     Status.BACKLOG: ("c5def5", "known, not ordered yet"),
@@ -198,7 +199,11 @@ def _recorded(task: Task, now: Issue | None, seen: Observation) -> bool:
 
 def _unmet(task: Task, needs: Mapping[Ref, NeedState]) -> str:
     found = {ref: needs.get(ref, NeedState.UNKNOWN) for ref in task.needs}
-    return ", ".join(f"{ref} is {state}" for ref, state in found.items() if not state.satisfied)
+    return ", ".join(
+        f"{ref} is {state}"
+        for ref, state in found.items()
+        if not state.satisfied and not (ref in task.inferred and state in OFF)
+    )
 
 
 def _moved(before: Comment, after: Comment | None) -> bool:

@@ -428,15 +428,12 @@ def _native_needs(issues: Mapping[int, Issue]) -> dict[Ref, NeedState]:
 
 def _with_own_needs(tasks: Mapping[int, Task], home: str) -> dict[int, Task]:
     """The edges that we made ourselves (shared fixes, inference) beside those of text and GitHub."""
-    return {
-        number: replace(
-            task,
-            needs=tuple(dict.fromkeys((*task.needs, *(Ref(home, need) for need in task.record.own_needs)))),
-        )
-        if task.record.own_needs
-        else task
-        for number, task in tasks.items()
-    }
+    found = dict(tasks)
+    for number, task in tasks.items():
+        own = (Ref(home, need) for need in task.record.own_needs)
+        if inferred := tuple(ref for ref in own if ref not in task.needs):
+            found[number] = replace(task, needs=(*task.needs, *inferred), inferred=inferred)
+    return found
 
 
 def _with_posted_notices(

@@ -176,6 +176,7 @@ class Config(Struct, frozen=True):
     supervisor: str = "rules"  # rules, llm or off
     supervisor_rules: tuple[SupervisorRule, ...] = ()
     blockers: Blockers = Blockers()
+    inference: str = "ask"  # or auto: inferred needs hold without anybody's `/cf apply`
     shared_fixes: str = "propose"  # propose, auto or off
     webhook_events: tuple[str, ...] = ()
     blob: str = ""

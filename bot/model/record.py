@@ -165,6 +165,8 @@ class Record(Struct, frozen=True, omit_defaults=True):
     own_needs: tuple[
         int, ...
     ] = ()  # issues of this repository, beside those that the description and GitHub name
+    proposed: tuple[tuple[int, int], ...] = ()  # needs that were inferred by order on this task: (task, need)
+    consent: str = ""  # who wants them taken over
     fix: SharedFix | None = None
     unshared: tuple[str, ...] = ()  # failures that were mended, or for which no fix is wanted
     automatic: tuple[str, ...] = ()  # fingerprints of the questions that were answered automatically

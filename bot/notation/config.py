@@ -54,7 +54,7 @@ _JOBS_PER_RUN = 256  # GitHub's limit of jobs in one workflow run
 _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
-_NOT_YET = frozenset("start inference unit testing dependencies.sub_issues dependencies.sync".split())
+_NOT_YET = frozenset("start unit testing dependencies.sub_issues dependencies.sync".split())
 
 _ENGINE_NAMES = tuple(sorted({*ENGINES, *ALIASES}))
 _RENAMED_ENGINES = {
@@ -564,6 +564,7 @@ _TOP: Mapping[str, Reader] = {
     ),
     "supervisor": _as("supervisor", choice("rules", "llm", "off")),
     "supervisor_rules": _as("supervisor_rules", _rules),
+    "inference": _renamed({"apply": ("inference", choice("ask", "auto"))}),
     "shared_fixes": _as("shared_fixes", choice("propose", "auto", "off")),
     "blockers": _as(
         "blockers",

@@ -24,6 +24,7 @@ from bot.plan.people import (
     withdraw_unlabelled,
 )
 from bot.plan.progress import follow_batches
+from bot.plan.proposals import take_over
 from bot.plan.questions import heed_veto, remembered, settle_questions
 from bot.plan.responses import respond
 from bot.plan.sharing import (
@@ -90,7 +91,8 @@ def plan(snapshot: Snapshot) -> Plan:
     decided: dict[int, Decision] = {}
     free: list[Item] = []
     for_all = for_all_tasks(board)
-    items = tuple(admit_fix(heed(admit(item, board), board, for_all), board) for item in board.items)
+    heeded = (heed(admit(item, board), board, for_all) for item in board.items)
+    items = take_over((admit_fix(item, board) for item in heeded), board)
     for item in items:
         decision = _first(item, board)
         if decision is None:

@@ -35,7 +35,8 @@ class Stop(Struct, frozen=True):
 
 
 class Heard(Struct, frozen=True):
-    """What the commands about a task came to. `refusals` are those not carried out, each with the reason.
+    """What the commands about a task came to. `refusals` are those not carried out, each with the reason. `notices` are
+    comments that they ask for.
 
     `wants` must be known first; until then nothing was carried out.
     """
@@ -43,6 +44,7 @@ class Heard(Struct, frozen=True):
     stop: Stop | None = None
     reactions: tuple[React, ...] = ()
     refusals: tuple[tuple[Ordered, str], ...] = ()
+    notices: tuple[Notice, ...] = ()
     wants: frozenset[Lookup] = frozenset()
 
 

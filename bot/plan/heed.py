@@ -19,6 +19,7 @@ from bot.plan.edits import fresh, last_attempt
 from bot.plan.engines import engine_problem
 from bot.plan.labels import Meant
 from bot.plan.live import end_live
+from bot.plan.proposals import consent, nothing_proposed, propose
 from bot.plan.selection import Selection, read_selection
 from bot.plan.trust import Unknown, may_label
 
@@ -90,6 +91,8 @@ def _heed_one(item: Item, ordered: Ordered, board: Board) -> Item:
     if ordered.command.name == "answer" and _is_asked(item):
         return item  # taken with the other replies to its question
     done = _EFFECTS[ordered.command.name](item, ordered, board)
+    if done.heard.wants:
+        return done  # not carried out yet
     return _heard(_acted(done, ordered), reactions=(*done.heard.reactions, *reactions_to(ordered, ROCKET)))
 
 
@@ -152,6 +155,8 @@ def refusal(item: Item, ordered: Ordered, board: Board) -> str:
         return _wrong_state(item, row, prefix)
     if command.name == "publish":
         return _nothing_held(item, prefix)
+    if command.name == "apply":
+        return nothing_proposed(item, prefix)
     engine = command.value("engine").lower()
     return engine_problem(ALIASES.get(engine, engine)) if engine else ""
 
@@ -193,7 +198,7 @@ def _is_in_backlog(number: int, board: Board) -> bool:
     return meant is not None and meant.status is Status.BACKLOG and board.snapshot.tasks[number].issue.is_open
 
 
-NOT_YET = frozenset({"deps", "apply", "plan"})
+NOT_YET = frozenset({"plan"})
 """Commands of the table that nothing carries out in this version."""
 
 
@@ -301,6 +306,8 @@ _EFFECTS: dict[str, Callable[[Item, Ordered, Board], Item]] = {
     "stop": _stop,
     "publish": _publish,
     "answer": _answer,
+    "deps": propose,
+    "apply": consent,
 }
 
 
@@ -317,7 +324,11 @@ def obey_stop(item: Item, board: Board) -> Decision | None:
 
 
 def with_reactions(item: Item, decision: Decision) -> Decision:
-    """The decision with the reactions to the commands that it carries out."""
-    if not item.heard.reactions:
+    """The decision with the reactions to the commands that it carries out, and the comments that they ask for."""
+    heard = item.heard
+    if not heard.reactions:
         return decision
-    return replace(decision, reactions=(*decision.reactions, *item.heard.reactions))
+    new = tuple(notice for notice in heard.notices if notice.fingerprint not in decision.record.notices)
+    return replace(
+        decision, reactions=(*decision.reactions, *heard.reactions), notices=(*decision.notices, *new)
+    )

@@ -62,6 +62,10 @@ def reduced(snapshot: Snapshot) -> Snapshot:
             _question(question): replace(verdict, answer=named(verdict.answer), reason=named(verdict.reason))
             for question, verdict in snapshot.verdicts.items()
         },
+        proposals={
+            tasks: replace(proposal, problem=named(proposal.problem))
+            for tasks, proposal in snapshot.proposals.items()
+        },
         remembered={
             fingerprint: replace(verdict, answer=named(verdict.answer), reason=named(verdict.reason))
             for fingerprint, verdict in snapshot.remembered.items()

@@ -22,6 +22,10 @@ _NEEDS_A_PERSON = {
 }
 
 
+# An edge of our own making is a guess: it ends with the issue, however that was closed.
+OFF = (NeedState.NOT_PLANNED, NeedState.DUPLICATE, NeedState.DELETED)
+
+
 class Unmet(Struct, frozen=True):
     ref: Ref
     state: NeedState
@@ -37,7 +41,7 @@ def unmet_needs(task: Task, board: Board) -> tuple[tuple[Unmet, ...], frozenset[
         state = state_of(ref, snapshot)
         if state is None:
             wants.add(NeedOf(ref))
-        elif not state.satisfied:
+        elif not state.satisfied and not (ref in task.inferred and state in OFF):
             unmet.append(Unmet(ref, state, _words(ref, state, board)))
     if task.issue.hidden_edges:
         hidden = Ref(snapshot.repository.full_name, task.number)

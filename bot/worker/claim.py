@@ -23,6 +23,7 @@ from bot.notation.needs import read_needs
 from bot.notation.records import read_record
 from bot.notation.reports import report_name
 from bot.plan.trust import rank
+from bot.plan.waiting import OFF
 from bot.worker.place import Place
 
 _CLOCKS = timedelta(minutes=15)  # how far the conductor's clock and GitHub's may be apart
@@ -153,7 +154,7 @@ def read_claim(github: Reader, place: Place, config: Config) -> ClaimFacts:
         run_id=place.run_id,
         run_attempt=place.run_attempt,
         reported=reported,
-        unmet=_unmet(github, issue, place, config),
+        unmet=_unmet(github, issue, record, place, config),
         legs=legs,
         prefix=config.prefix,
     )
@@ -225,11 +226,17 @@ def _is_agent_of(job: Job, key: Key) -> bool:
     return name == "agent" and (f"#{key.task}" in leg.split() or not leg)
 
 
-def _unmet(github: Reader, issue: Issue, place: Place, config: Config) -> tuple[str, ...]:
+def _unmet(
+    github: Reader, issue: Issue, record: Record | None, place: Place, config: Config
+) -> tuple[str, ...]:
     needs = read_needs(issue.body, place.repository, config.dependencies.keywords, place.server)
     refs = tuple(ref for ref in needs.refs(place.repository) if ref != Ref(place.repository, issue.number))
-    found = dict(github.needs(refs)) if refs else {}
+    own = {Ref(place.repository, need) for need in record.own_needs} - {*refs} if record else set()
+    found = dict(github.needs(sorted({*refs, *own}))) if refs or own else {}
     states = [(str(ref), found.get(ref, NeedState.UNKNOWN)) for ref in refs]
+    states += [
+        (str(ref), state) for ref in sorted(own) if (state := found.get(ref, NeedState.UNKNOWN)) not in OFF
+    ]
     if config.dependencies.native:
         states += [
             (str(edge.ref or "a blocker that this token cannot see"), edge.state) for edge in issue.edges

@@ -82,6 +82,7 @@ KEYS = [
             "[]": (),
         },
     ),
+    ("inference", "ask", "inference: {{apply: {}}}", {"ask": "ask", "auto": "auto"}),
     ("shared_fixes", "propose", "shared_fixes: {}", {"auto": "auto", "off": "off", "false": "off"}),
     ("blockers.remind", 24 * H, "blockers: {{remind: {}}}", {"0": 0 * H, "off": 0 * H, "90m": 90 * M}),
     ("blockers.escalate", 72 * H, "blockers: {{escalate: {}}}", {"off": 0 * H, "60d": 1440 * H}),
@@ -333,6 +334,7 @@ BAD = [
             f"[{{name: n, match: a, answer: {'y' * 501}}}]",
         ],
     ),
+    ("inference: {}", ["auto", "{apply: off}", "{apply: null}"]),
     ("shared_fixes: {}", ["on", "true", "null", "always"]),
     ("blockers: {}", ["x", "{remind: 61d}", "{remind: on}", "{escalate: 5}", "{escalate_to: {a: b}}"]),
     ("models: {}", ["x", "{supervisor: 5}", "{planning: ''}", "{planning: [a]}"]),
@@ -486,7 +488,7 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(text, near):
 
 @pytest.mark.parametrize(
     "key",
-    "start inference unit testing".split(),
+    "start unit testing".split(),
 )
 def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):
     assert f"line 2: '{key}' has no effect yet in this version; remove it" in refusal(
