@@ -17,6 +17,7 @@ from bot.model.task import Task
 from bot.notation.keys import Key
 from bot.notation.quoting import quote_line
 from bot.plan.board import engine_for
+from bot.plan.starts import expected_order
 from bot.plan.waiting import state_of
 
 
@@ -26,10 +27,13 @@ def foresee(github: GitHub, now: datetime, around: Around = Around()) -> tuple[O
 
 
 def plan_lines(seen: Observation, decided: Plan) -> Iterator[str]:
-    """One line for each tracked task: its number, status, what would be done, and why."""
+    """One line for each tracked task: its number, status, what would be done, and why; and who comes when."""
     for decision in decided.decisions:
         title = quote_line(seen.snapshot.tasks[decision.task].issue.title, 50)
         yield f"#{decision.task} {title} [{decision.status or '-'}] {decision.verb}: {quote_line(decision.reason)}"
+    order = expected_order(seen.snapshot, decided.decisions)
+    if len(order) > 1:
+        yield f"expected order: {', '.join(f'#{number}' for number in order)}"
     if not decided.decisions:
         yield f"no task: label an issue {seen.snapshot.config.label('ready')}"
 

@@ -10,6 +10,8 @@ from bot.model.decision import Decision, Notice, Start, Verb
 from bot.model.engine import Choice
 from bot.model.issue import NeedState
 from bot.model.record import Approval, Attempt, Record
+from bot.model.report import NO_FAULT, Outcome
+from bot.model.snapshot import Snapshot
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.keys import Key
@@ -207,6 +209,19 @@ class _Slots:
 def _kind(record: Record) -> Kind:
     """What a start of this task would do."""
     return Kind.PUBLISH if record.republish else Kind.CODE
+
+
+def expected_order(snapshot: Snapshot, decisions: Iterable[Decision]) -> tuple[int, ...]:
+    """Tasks that start now or wait for it, in the order in which they are taken once their needs are met and a slot is free."""
+    board = Board(snapshot)
+    waiting = {
+        item.task
+        for item in decisions
+        if item.start is not None or (item.status is Status.READY and item.record.live is None)
+    }
+    return tuple(
+        one.number for one in _in_order([item for item in board.items if item.number in waiting], board)
+    )
 
 
 def _in_order(items: Sequence[Item], board: Board) -> Iterable[Candidate]:

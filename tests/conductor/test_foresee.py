@@ -1,12 +1,17 @@
 """What the next tick would do, asked without doing it."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from bot.conductor.foresee import foresee, plan_json, plan_lines, why_lines
 from bot.model.errors import UsageError
 from bot.model.report import Outcome
+from bot.model.status import Status
+from bot.plan import plan
+from bot.plan.starts import expected_order
+from tests.builders import a_run, a_running, a_snapshot, a_task
 from tests.conductor.story import Story
 
 
@@ -20,12 +25,25 @@ def test_the_plan_says_what_would_start_and_what_waits_and_writes_nothing():
     assert list(plan_lines(seen, decided)) == [
         f"#{first} One [in-progress] start: starts as cf-{first}-1",
         f"#{second} Two [ready] hold: waiting on #{first}",
+        f"expected order: #{first}, #{second}",
     ]
     assert [entry["reason"] for entry in json.loads(plan_json(decided))] == [
         f"starts as cf-{first}-1",
         f"waiting on #{first}",
     ]
     assert (story.world.faults.writes, story.starts()) == (writes, [])
+
+
+def test_the_expected_order_is_that_of_urgency_whoever_waits():
+    snapshot = a_snapshot(
+        a_task(1, Status.BACKLOG),
+        a_task(2, priority=9),
+        a_task(3, priority=1, needs=(1,)),
+        a_task(4, estimate=timedelta(hours=9)),
+        a_running(5, run=905),
+        runs=(a_run(905, "cf-5-1"),),
+    )
+    assert expected_order(snapshot, plan(snapshot).decisions) == (4, 3, 2)
 
 
 def test_why_names_needs_order_strikes_and_attempts():
