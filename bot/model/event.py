@@ -8,6 +8,19 @@ from bot.model.moment import Moment
 
 # Every name there is, with what it tells. The order is that of docs/telling.md.
 EVENTS: Mapping[str, str] = {
+    "batch.started": "a batch began, with its `tasks` and `strategy`; `resume`: again, `retry`: which extra round",
+    "batch.task_queued": "a member became ready by the batch's order",
+    "batch.task_started": "an attempt of a member was dispatched",
+    "batch.task_completed": "an attempt of a member passed",
+    "batch.task_blocked": "an attempt of a member ended and a person has to look",
+    "batch.task_failed": "a member failed for good",
+    "batch.task_skipped": "a member was completed or closed elsewhere",
+    "batch.task_retried": "an attempt of a member failed, and another one follows",
+    "batch.completed": "every counted member passed, and the batch gate with them",
+    "batch.partial": "a batch ended and some passed, or all did and the gate failed",
+    "batch.failed": "a batch ended and none passed",
+    "batch.cancelled": "a batch was ended by a person, or nothing of it ran",
+    "batch.validation_failed": "the batch gate is red at last; the guilty task, if there is one, is named",
     "run.started": "an attempt was dispatched",
     "run.completed": "an attempt passed every gate",
     "run.failed": "an attempt failed, with its outcome as the reason",

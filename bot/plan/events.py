@@ -1,13 +1,14 @@
 """What happened, by comparing: the records before a tick, the decisions, and what came of carrying them out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.model.decision import Decision, Plan
+from bot.model.batch import BatchRecord, BatchState
+from bot.model.decision import BatchStep, Decision, Plan
 from bot.model.event import Event
 from bot.model.record import Attempt, Record
 from bot.model.report import INTERRUPTIONS, STRIKES, Outcome
@@ -57,7 +58,75 @@ def events_of(before: Snapshot, decided: Plan, done: Done) -> tuple[Event, ...]:
         events += _questions(item, task, before)
         if item.status is Status.MERGED and task.record.status is not Status.MERGED:
             events.append(Event("task.merged", before.now, item.task, pull=item.record.pull))
+    for step in decided.batches:
+        events += _batch(step, happened, events, before)
     return (*events, *_shared_fixes(before, decided))
+
+
+_OF_MEMBERS = {
+    "run.started": "batch.task_started",
+    "run.completed": "batch.task_completed",
+    "run.blocked": "batch.task_blocked",
+    "reconcile.task_skipped": "batch.task_skipped",
+}
+
+
+def _batch(
+    step: BatchStep, happened: Sequence[Decision], events: Sequence[Event], before: Snapshot
+) -> list[Event]:
+    """What became of one batch: of itself, by its record, and of its members, by what happened to them."""
+    was, now, order = step.batch.record, step.record, step.batch.order
+    if order is None:
+        return []
+    plain = Event("", before.now, batch=step.number)
+    found: list[Event] = []
+    begins = now.state is BatchState.RUNNING and was.state is not BatchState.RUNNING
+    if begins or now.rounds > was.rounds:
+        more = {
+            "tasks": order.tasks,
+            "strategy": order.strategy.value,
+            "resume": begins and was.state.ended,
+            "retry": now.rounds if now.rounds > was.rounds else 0,
+        }
+        found.append(replace(plain, event="batch.started", more=more))
+    decisions = {item.task: item for item in happened if item.task in order.tasks}
+    found += [
+        replace(plain, event="batch.task_queued", task=item.task)
+        for item in decisions.values()
+        if item.record.batch == step.number and before.tasks[item.task].record.batch != step.number
+    ]
+    found += [
+        replace(event, event=name, batch=step.number, more={})
+        for event in events
+        if event.task in decisions and (name := _of_member(event, decisions[event.task]))
+    ]
+    if now.gate is not None and now.gate.passed is False and (was.gate is None or was.gate.passed is None):
+        more = {"tasks": now.gate.tasks, "trials": len(now.gate.trials)}
+        found.append(replace(plain, event="batch.validation_failed", task=now.gate.guilty, more=more))
+    if now.state.ended and not was.state.ended:
+        found.append(replace(plain, event=f"batch.{now.state}", more=_counts(order.tasks, decisions, now)))
+    return found
+
+
+def _of_member(event: Event, item: Decision) -> str:
+    if event.event == "run.failed":
+        return "batch.task_failed" if item.status is Status.FAILED else "batch.task_retried"
+    return _OF_MEMBERS.get(event.event, "")
+
+
+def _counts(
+    tasks: Sequence[int], decisions: Mapping[int, Decision], record: BatchRecord
+) -> dict[str, int | bool]:
+    statuses = [item.status for item in decisions.values()]
+    return {
+        "total": len(tasks),
+        "passed": sum(status in (Status.DONE, Status.MERGED) for status in statuses),
+        "failed": statuses.count(Status.FAILED),
+        "blocked": statuses.count(Status.BLOCKED),
+        "rounds": record.rounds,
+        "force": record.control is not None and record.control.force,
+        "ended_runs": sum(item.cancel is not None for item in decisions.values()),
+    }
 
 
 def _shared_fixes(before: Snapshot, decided: Plan) -> Iterator[Event]:

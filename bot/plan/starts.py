@@ -10,7 +10,6 @@ from bot.model.decision import Decision, Notice, Start, Verb
 from bot.model.engine import Choice
 from bot.model.issue import NeedState
 from bot.model.record import Approval, Attempt, Record
-from bot.model.report import NO_FAULT, Outcome
 from bot.model.snapshot import Snapshot
 from bot.model.status import Status
 from bot.model.unit import Kind

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from bot.model.decision import OpenIssue, Plan
+from bot.model.batch import Action, Batch, BatchRecord, BatchState, Control, Order, Search
+from bot.model.decision import BatchStep, CancelRun, Decision, OpenIssue, Plan, Start, Verb
 from bot.model.event import EVENTS, Event
 from bot.model.issue import EventKind, StateReason
 from bot.model.record import Answer, Blocker, Fixed, Record
@@ -30,6 +31,7 @@ from tests.builders import (
     ago,
     an_artifact,
     an_attempt,
+    an_issue,
     closed_as,
     happened,
     jobs,
@@ -233,6 +235,125 @@ def test_reconcile_error():
     broken = a_task(2, record_problem="its record cannot be read: x")
     (event,) = named(told(broken, done=Done(refused=2)), "reconcile.error")
     assert event.more == {"count": 3}
+
+
+def a_batch(*tasks, **record):
+    return Batch(an_issue(50, "cf:batch"), Order(1, "wendy", ago(hours=1), tasks), BatchRecord(**record))
+
+
+def batch_events(before, now, *tasks, decisions=(), happened_before=(), done=None):
+    """What is told of batch 50 as its record goes from `before` to `now`, with these decisions about its members."""
+    batch = a_batch(*(tasks or (1, 2)), **before)
+    step = BatchStep(batch, BatchRecord(**now), "reason")
+    snapshot = a_snapshot(*happened_before, batches=(batch,))
+    events = events_of(snapshot, Plan(tuple(decisions), batches=(step,)), done or Done())
+    assert {event.event for event in events} <= EVENTS.keys()
+    return [event for event in events if event.event.startswith("batch.")]
+
+
+def a_decision(number, status, record=None, **fields):
+    return Decision(number, Verb.MOVE, "x", status, record or a_record(number, status), **fields)
+
+
+def test_batch_started():
+    (event,) = batch_events({}, {"state": BatchState.RUNNING})
+    assert (event.event, event.batch) == ("batch.started", 50)
+    assert event.more == {"tasks": (1, 2), "strategy": "parallel", "resume": False, "retry": 0}
+
+
+def test_batch_started_again():
+    (event,) = batch_events({"state": BatchState.FAILED}, {"state": BatchState.RUNNING})
+    assert event.more["resume"] is True
+    running = {"state": BatchState.RUNNING}
+    (event,) = batch_events(running, running | {"rounds": 1})
+    assert (event.event, event.more["resume"], event.more["retry"]) == ("batch.started", False, 1)
+    assert batch_events(running, running) == []
+
+
+def test_batch_task_queued():
+    running = {"state": BatchState.RUNNING}
+    taken = a_decision(1, Status.READY, a_record(1, Status.READY, batch=50))
+    (event,) = batch_events(running, running, decisions=(taken,), happened_before=(a_task(1, None),))
+    assert (event.event, event.batch, event.task) == ("batch.task_queued", 50, 1)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "name"),
+    [
+        (Outcome.PASSED, Status.DONE, "batch.task_completed"),
+        (Outcome.BLOCKED, Status.BLOCKED, "batch.task_blocked"),
+        (Outcome.FAILED, Status.FAILED, "batch.task_failed"),
+        (Outcome.FAILED, Status.READY, "batch.task_retried"),
+    ],
+)
+def test_batch_task_completed_blocked_failed_and_retried(outcome, status, name):
+    running = {"state": BatchState.RUNNING}
+    ended = a_decision(1, status, a_record(1, status, attempts=(an_attempt(1, outcome, run=900),), batch=50))
+    before = a_running(1, record_fields={"batch": 50})
+    (event,) = batch_events(running, running, decisions=(ended,), happened_before=(before,))
+    assert (event.event, event.batch, event.task, event.key) == (name, 50, 1, "cf-1-1")
+
+
+def test_batch_task_started_and_skipped():
+    running = {"state": BatchState.RUNNING}
+    claimed = a_record(1, Status.IN_PROGRESS, attempts=(an_attempt(1),), batch=50)
+    start = a_decision(1, Status.IN_PROGRESS, claimed, start=Start(1))
+    closed = a_task(2, record=a_record(2, Status.READY, batch=50), **closed_as(StateReason.COMPLETED))
+    found = batch_events(
+        running,
+        running,
+        decisions=(start, a_decision(2, Status.DONE, a_record(2, Status.DONE, batch=50))),
+        happened_before=(a_task(1, record=a_record(1, Status.READY, batch=50)), closed),
+        done=Done(started={1: 901}),
+    )
+    assert {(event.event, event.task) for event in found} == {
+        ("batch.task_started", 1),
+        ("batch.task_skipped", 2),
+    }
+
+
+@pytest.mark.parametrize("state", ["completed", "partial", "failed", "cancelled"])
+def test_batch_completed_partial_failed_and_cancelled(state):
+    ended = BatchState(state)
+    control = Control(Action.STOP, "wendy", ago(minutes=1), force=True)
+    members = (
+        a_decision(1, Status.DONE),
+        a_decision(2, Status.FAILED),
+        a_decision(
+            3,
+            Status.BACKLOG,
+            a_record(3, Status.BACKLOG, attempts=(an_attempt(1, run=903),)),
+            cancel=CancelRun(903),
+        ),
+    )
+    (event,) = batch_events(
+        {"state": BatchState.RUNNING, "rounds": 1},
+        {"state": ended, "rounds": 1, "control": control},
+        1,
+        2,
+        3,
+        decisions=members,
+        happened_before=(a_task(1), a_task(2), a_running(3, run=903)),
+    )[-1:]
+    assert (event.event, event.batch) == (f"batch.{state}", 50)
+    assert event.more == {
+        "total": 3,
+        "passed": 1,
+        "failed": 1,
+        "blocked": 0,
+        "rounds": 1,
+        "force": True,
+        "ended_runs": 1,
+    }
+
+
+def test_batch_validation_failed():
+    red = Search((1, 2), 0, "d", ago(hours=1), passed=False, guilty=2, log="secret words")
+    running = {"state": BatchState.RUNNING}
+    (event,) = batch_events(running, running | {"gate": red})
+    assert (event.event, event.task) == ("batch.validation_failed", 2)
+    assert event.more == {"tasks": (1, 2), "trials": 0}
+    assert "secret" not in write_events([event])
 
 
 def test_shared_fix_opened_and_closed():
