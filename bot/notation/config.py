@@ -438,7 +438,8 @@ def _event_patterns(value: Value) -> tuple[str, ...]:
     def read(entry: Value) -> str:
         pattern = entry.text()
         if not any(fnmatchcase(name, pattern) for name in EVENTS):
-            entry.fail(f"must be an event or a pattern of some ({', '.join(sorted(EVENTS))})")
+            kinds = sorted({f"{name.partition('.')[0]}.*" for name in EVENTS})
+            entry.fail(f"must be an event of docs/telling.md or a pattern of some, like {', '.join(kinds)}")
         return pattern
 
     return value.each(read)
