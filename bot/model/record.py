@@ -185,6 +185,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     before: Spent = Spent()  # by attempts that are not kept in the record any more
     batch: int = 0  # the batch issue by whose order it became ready; 0 once a person has ordered it anew, or withdrawn it
     round: int = 0  # of that batch's extra rounds, the one that gave it fresh strikes
+    blamed: str = ""  # the work of a batch, by its digest, whose gate named this task last
     feedback: str = ""  # what other proof than its own said about the last work: the next attempt is told
 
     @property

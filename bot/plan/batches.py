@@ -115,11 +115,11 @@ def heed_gate(item: Item, board: Board) -> Decision | None:
     if course is None or search is None or search.passed is not False or search.guilty != item.number:
         return None
     fingerprint = f"gate:{course.number}:{search.heads}"
-    if item.meant.status is not Status.DONE or fingerprint in item.record.notices:
+    if item.meant.status is not Status.DONE or item.record.blamed == search.heads:
         return None
     strikes, most = course.batch.record.blames.get(item.number, 1), board.config.retry.max_attempts
     text = f"Together with the other work of batch #{course.number} this task does not pass.\n\n{gate_words(search)}"
-    record = replace(item.record, strikes=strikes, feedback=search.log)
+    record = replace(item.record, strikes=strikes, blamed=search.heads, feedback=search.log)
     reason = f"the gate of batch #{course.number} does not pass with it"
     if strikes >= most:
         text += f"\n\nIt has no attempt left; `{board.config.label(Status.READY)}` starts it again."

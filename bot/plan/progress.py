@@ -97,7 +97,11 @@ class _Batch:
         tasks, outlook = self._course.order.tasks, self._outlook
         if any(map(outlook.may_start, tasks)):
             return self._shown(record, "members run or may start", Gated(record, settled=False))
-        if again := self._next_round(record):
+        if failed := self._to_be_tried_again(record):
+            if not all(map(self._has_failed_before, failed)):
+                # The round is for those whose failure was written before it begins: a tick may die between the two.
+                return self._shown(record, "an extra round is about to begin", due=self._now)
+            again = replace(record, rounds=record.rounds + 1, round_at=self._now)
             return self._shown(again, f"extra round {again.rounds} begins", due=self._now)
         waiting = [task for task in tasks if outlook.goes_on(task) and not self._has_ended(task)]
         joined = None if waiting else to_be_joined(self._course, self._decided, self._board)
@@ -120,11 +124,14 @@ class _Batch:
             return True
         return self._course.order.end_blocked and self._outlook.waits_for_answer(task)
 
-    def _next_round(self, record: BatchRecord) -> BatchRecord | None:
-        failed = [task for task in self._course.order.tasks if self._status(task) is Status.FAILED]
-        if not failed or record.rounds >= self._course.order.max_retries:
-            return None
-        return replace(record, rounds=record.rounds + 1, round_at=self._now)
+    def _to_be_tried_again(self, record: BatchRecord) -> list[int]:
+        """The failed members, if there is a round left for them."""
+        if record.rounds >= self._course.order.max_retries:
+            return []
+        return [task for task in self._course.order.tasks if self._status(task) is Status.FAILED]
+
+    def _has_failed_before(self, task: int) -> bool:
+        return self._board.snapshot.tasks[task].record.status is Status.FAILED
 
     def _full(self, live: int) -> str:
         board, pause = self._board, self._board.config.label("pause")
@@ -149,8 +156,9 @@ class _Batch:
         key = f"gate:{self._course.number}:{search.heads}"
         if decision.status is Status.MERGED:
             return 0 if any(one.key == key for one in record.happenings) else search.guilty
-        told = {*decision.record.notices, *(notice.fingerprint for notice in decision.notices)}
-        return search.guilty if decision.status is Status.DONE and key not in told else 0
+        return (
+            search.guilty if decision.status is Status.DONE and decision.record.blamed != search.heads else 0
+        )
 
     def _regression(self, record: BatchRecord, task: int) -> "tuple[OpenIssue, Happening] | tuple[()]":
         """A merged member cannot go back: an issue is opened for what it broke."""
