@@ -6,7 +6,7 @@ finds the record and does the rest. What happened to members is told once becaus
 
 from collections.abc import Collection, Mapping, Sequence
 
-from bot.conductor.effects import Effects, dispatch_run, end_run
+from bot.conductor.effects import Effects, Outbox, dispatch_run, end_run
 from bot.conductor.observe import Observation
 from bot.conductor.units import gate_unit
 from bot.github.port import GitHub
@@ -131,15 +131,13 @@ def dispatch_gates(github: GitHub, steps: Sequence[BatchStep], seen: Observation
                 effects.refused.append(f"the gate of batch #{step.number} could not be dispatched: {problem}")
 
 
-def end_batches(github: GitHub, steps: Sequence[BatchStep], seen: Observation, effects: Effects) -> None:
+def end_batches(steps: Sequence[BatchStep], seen: Observation, outbox: Outbox) -> None:
     """The last words, then the closing, and the final state last of all."""
-    changes: list[Change] = []
     for step in steps:
         issue = step.batch.issue
-        changes += [CreateComment(issue.node_id, notice_comment(notice)) for notice in step.notices]
+        changes: list[Change] = [
+            CreateComment(issue.node_id, notice_comment(notice)) for notice in step.notices
+        ]
         changes += [CloseIssue(issue.node_id)] if step.close else []
         changes += _state_changes(step, seen.snapshot.config) if step.record.state.ended else []
-    if changes:
-        said = github.write(changes)
-        effects.refused += [f"batch: {one.error}" for one in said if one.error]
-        effects.writes += len(changes)
+        outbox.put(f"batch #{step.number}", changes)

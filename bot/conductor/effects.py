@@ -1,11 +1,12 @@
-"""What acting did, and the two things that acting does with runs: start one, end one."""
+"""What acting did, what it has still to write, and the two things that it does with runs: start one, end one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
 from bot.conductor.observe import Observation
 from bot.github.port import GitHub
+from bot.model.change import Change
 from bot.model.config import WORKER_WORKFLOW
 from bot.model.errors import NotFound, Refused, WorkflowMissing
 from bot.model.unit import Unit
@@ -20,6 +21,28 @@ class Effects(Struct):
     left: dict[int, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     writes: int = 0
+
+
+class Outbox:
+    """Changes that nothing else waits for, written together at the end and in this order: one request instead of many."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[str, Change]] = []
+
+    def put(self, what: str, changes: Iterable[Change]) -> None:
+        """`what` names them where GitHub refuses one."""
+        self._waiting += [(what, change) for change in changes]
+
+    def send(self, github: GitHub, effects: Effects) -> None:
+        """Write all that waits."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        said = github.write([change for _, change in waiting])
+        effects.writes += len(waiting)
+        effects.refused += [
+            f"{what}: {one.error}" for (what, _), one in zip(waiting, said, strict=True) if one.error
+        ]
 
 
 def end_run(github: GitHub, run: int, force: bool, effects: Effects) -> None:
