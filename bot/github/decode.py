@@ -106,6 +106,7 @@ def pull(node: Json) -> Pull:
         repository=(node.get("repository") or {}).get("nameWithOwner") or "",
         changes_requested_at=max(asked, default=None),
         mergeable={"MERGEABLE": True, "CONFLICTING": False}.get(node.get("mergeable") or ""),
+        can_merge=node.get("mergeStateStatus") in ("CLEAN", "UNSTABLE", "HAS_HOOKS"),
     )
 
 

@@ -65,7 +65,7 @@ EDGES = """
 _REVIEWED = """
 fragment Reviewed on Issue {
   closedByPullRequestsReferences(first: 3, includeClosedPrs: true) {
-    nodes { latestOpinionatedReviews(first: 10, writersOnly: true) { nodes { state submittedAt } } }
+    nodes { mergeStateStatus latestOpinionatedReviews(first: 10, writersOnly: true) { nodes { state submittedAt } } }
   }
 }"""
 

@@ -253,6 +253,7 @@ def _bearable(error: Mapping[str, Any], path: tuple[str | int, ...]) -> bool:
         "closer",
         "label",
         "mergeable",
+        "mergeStateStatus",
         "pullRequest",
         "latestOpinionatedReviews",
         "repository",

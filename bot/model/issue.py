@@ -85,6 +85,7 @@ class Pull(Struct, frozen=True):
     repository: str = ""
     changes_requested_at: datetime | None = None
     mergeable: bool | None = None  # None: GitHub is still computing it
+    can_merge: bool = False  # nothing hinders its merge: no conflict, no required check or review
     node_id: str = ""  # where it was read by REST
 
 

@@ -128,6 +128,13 @@ class Held(Struct, frozen=True, omit_defaults=True):
     tries: int = 0
 
 
+class Unmerged(Struct, frozen=True, omit_defaults=True):
+    """Published work that `merge: auto` could not merge: when that was refused last, and how often it was tried again."""
+
+    at: Moment
+    tries: int = 0
+
+
 class SharedFix(Struct, frozen=True, omit_defaults=True):
     """The failure (its fingerprint) that this task shares with others, and the issue that mends it for all of them."""
 
@@ -181,6 +188,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     wish: Wish = Wish()  # what a person's command asked for; it holds until the next order
     timeout_minutes: int = 0  # the same person's limit for each attempt; 0: as configured
     held: Held | None = None
+    unmerged: Unmerged | None = None
     exceptions: tuple[str, ...] = ()  # protected paths that a person lets through when it is published
     before: Spent = Spent()  # by attempts that are not kept in the record any more
     batch: int = 0  # the batch issue by whose order it became ready; 0 once a person has ordered it anew, or withdrawn it

@@ -95,11 +95,11 @@ class Step(Struct, frozen=True, omit_defaults=True):
 class Report(Struct, frozen=True, omit_defaults=True):
     """`message` are the agent's or the worker's own words: shown to people (sanitised), never decided on.
 
-    `tokens` and `usd` are as the engine counted them (0: not told), `failure` the fingerprint of what failed, `retry_after`
-    when the model's provider takes work again, `session` what the engine needs to continue the conversation.
+    `tokens` and `usd` are as the engine counted them (0: not told), `failure` the fingerprint of what failed (of `infra`: of the
+    set-up), `retry_after` when the model's provider takes work again, `session` what the engine needs to continue the conversation.
     `version` is the engine's, `steps` the timeline of its work (the middle of a long one is left out).
     `hold` says why work is held, `protected` the paths that a publish unit may be allowed by order, and `conflict` that
-    `merge: auto` could not merge because work and base contradict each other.
+    `merge: auto` could not merge because work and base contradict each other, `unmerged` that it was refused for another reason.
     `source` says what the work started from, `left_out` what its prompt did not hold, in a few words each.
     `misfit` (kind `gate`) is the task whose work did not join.
     `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.
@@ -133,6 +133,7 @@ class Report(Struct, frozen=True, omit_defaults=True):
     hold: Hold | None = None
     protected: tuple[str, ...] = ()
     conflict: bool = False
+    unmerged: bool = False
     hooks: tuple[HookResult, ...] = ()
     source: str = ""
     left_out: tuple[str, ...] = ()

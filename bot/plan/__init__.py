@@ -12,7 +12,7 @@ from bot.plan.batches import admit, end_by_force, heed_gate, leave_ended_batch
 from bot.plan.board import Board, Item
 from bot.plan.heed import for_all_tasks, heed, obey_stop, with_reactions
 from bot.plan.held import await_review, publish_again
-from bot.plan.hints import hint_misplaced, mention_late
+from bot.plan.hints import hint_misplaced, mention_late, tell_set_up
 from bot.plan.live import follow_attempt
 from bot.plan.parked import take_answers, wait_for_people
 from bot.plan.people import (
@@ -99,7 +99,7 @@ def plan(snapshot: Snapshot) -> Plan:
             free.append(item)
         else:
             decided[item.number] = decision
-    decided = settle_questions(decided, board)
+    decided = tell_set_up(settle_questions(decided, board), board)
     for decision in start_in_order(free, decided, board):
         decided[decision.task] = decision
     for item in items:

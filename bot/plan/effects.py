@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bot.model.config import Config
 from bot.model.decision import Notice
-from bot.model.record import Blocker, Held, Record
+from bot.model.record import Blocker, Held, Record, Unmerged
 from bot.model.report import INTERRUPTIONS, NO_FAULT, STRIKES, GateStatus, Hold, Outcome, Question, Report
 from bot.model.status import Status
 from bot.model.unit import Kind
@@ -58,7 +58,7 @@ def _plain_effect(key: Key, record: Record, ending: Ending, config: Config, now:
         )
         return Effect(Status.READY, replace(record, blocker=None), reason)
     if outcome is Outcome.PASSED:
-        return _passed(key, record, ending)
+        return _passed(key, record, ending, now)
     if outcome is Outcome.HELD:
         return _held(key, record, ending, config, now)
     if outcome is Outcome.BLOCKED:
@@ -102,13 +102,28 @@ def _keep_work(key: Key, record: Record, ending: Ending) -> Record:
     )
 
 
-def _passed(key: Key, record: Record, ending: Ending) -> Effect:
+def _passed(key: Key, record: Record, ending: Ending, now: datetime) -> Effect:
     report = ending.report
     number = report.pull if report else 0
-    reason = f"passed as {key}; pull request #{number} waits for review"
-    text = f"Attempt `{key}` passed every gate. Pull request #{number} is ready for review; merging it completes this issue."
+    before = record.unmerged if record.attempts[-1].kind is Kind.PUBLISH else None
+    refused = report is not None and report.unmerged
     resolved = tuple(replace(answer, resolved=True) for answer in record.answers)
-    record = replace(record, strikes=0, blocker=None, answers=resolved, feedback="")
+    record = replace(
+        record,
+        strikes=0,
+        blocker=None,
+        answers=resolved,
+        feedback="",
+        unmerged=Unmerged(now, before.tries if before else 0) if refused else None,
+    )
+    if before is not None:  # all but the merge was told before
+        return Effect(Status.DONE, record, f"{key}: {ending.reason or f'#{number} is merged'}")
+    text = f"Attempt `{key}` passed every gate. Pull request #{number} is ready for review; merging it completes this issue."
+    if ending.reason:
+        text += f"\n\n{quote(ending.reason)}"
+    if refused:
+        text += "\n\nThe merge is tried again by itself once GitHub says that nothing hinders it. No agent runs for that."
+    reason = f"passed as {key}; pull request #{number} waits for review"
     return Effect(Status.DONE, record, reason, (Notice(f"passed:{key}", text),))
 
 

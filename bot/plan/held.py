@@ -13,6 +13,7 @@ from bot.plan.board import Board, Item, own_pull_state
 from bot.plan.edits import last_attempt
 
 _AGAIN_AFTER = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=24))
+_MERGE_AFTER = (timedelta(0), *_AGAIN_AFTER)  # after GitHub erred once, it is not asked at each tick
 
 
 def publish_again(item: Item, board: Board) -> Decision | None:
@@ -52,7 +53,31 @@ def await_review(item: Item, board: Board) -> Decision | None:
         if asked is not None and (record.reviewed_at is None or asked > record.reviewed_at):
             reviewed = replace(record, reviewed_at=asked)
             return board.move(item, Status.READY, reviewed, f"a review of #{number} asks for changes")
-    return board.hold(item, f"waits for review of #{number}") if status is Status.DONE else None
+    if status is not Status.DONE:
+        return None
+    return _merge_again(item, board) or board.hold(item, f"waits for review of #{number}")
+
+
+def _merge_again(item: Item, board: Board) -> Decision | None:
+    """Where `merge: auto` was refused, it is tried again once GitHub says that nothing hinders it any more.
+
+    Only what we published: a branch that somebody added to is theirs to merge.
+    """
+    record, unmerged = item.record, item.record.unmerged
+    if unmerged is None or board.config.with_chosen(board.chosen(item)).merge != "auto":
+        return None
+    ours = [one for one in item.task.issue.pulls if one.number == record.pull and one.head_sha == record.head]
+    if not ours or not record.earlier or unmerged.tries >= len(_MERGE_AFTER):
+        return None
+    if not ours[0].can_merge:
+        return board.hold(item, f"#{record.pull} is merged once GitHub says that nothing hinders it")
+    due = unmerged.at + _MERGE_AFTER[unmerged.tries]
+    if board.snapshot.now < due:
+        return board.hold(
+            item, f"the merge of #{record.pull} is tried again at {due:%Y-%m-%d %H:%M} UTC", due=due
+        )
+    tried = replace(record, unmerged=replace(unmerged, tries=unmerged.tries + 1), republish=True)
+    return board.move(item, Status.READY, tried, f"the merge of #{record.pull} is tried again")
 
 
 _OFFERED = (Status.DONE, Status.BLOCKED, Status.READY, Status.FAILED)

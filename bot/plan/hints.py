@@ -1,15 +1,21 @@
 """Hints beside a decision: they change nothing about the task."""
 
+from collections.abc import Mapping
+
 from msgspec.structs import replace
 
-from bot.model.decision import Decision, Notice
-from bot.model.report import NO_FAULT
+from bot.model.decision import Decision, Notice, Verb
+from bot.model.report import NO_FAULT, Outcome
+from bot.model.status import Status
 from bot.notation.keys import Key
 from bot.notation.needs import looks_like_declaration
+from bot.notation.quoting import quote
 from bot.notation.reports import report_name, work_name
 from bot.plan.board import Board, Item
+from bot.plan.edits import last_attempt
 from bot.plan.trust import Unknown, may_order
 
+_SET_UP = "set-up:"
 _MISPLACED = Notice(
     "misplaced",
     "Needs are read from the description only. Please write the line into the description of this issue.",
@@ -33,6 +39,49 @@ def hint_misplaced(item: Item, decision: Decision, board: Board) -> Decision:
         if allowed:
             return replace(decision, notices=(*decision.notices, _MISPLACED))
     return decision
+
+
+def tell_set_up(decided: Mapping[int, Decision], board: Board) -> dict[int, Decision]:
+    """A set-up that fails, fails for every task: said on the first that met it, and on no other while it lasts."""
+    told, after = _told_set_ups(board), dict(decided)
+    for number in sorted(decided):
+        decision = decided[number]
+        last = last_attempt(decision.record)
+        if (
+            decision.verb is not Verb.FINISH
+            or last is None
+            or last.outcome is not Outcome.INFRA
+            or not last.failure
+        ):
+            continue
+        notices = tuple(one for one in decision.notices if not one.fingerprint.startswith("interrupted:"))
+        if last.failure not in told:
+            told.add(last.failure)
+            notices = (*notices, _set_up_notice(decision, board))
+        after[number] = replace(decision, notices=notices)
+    return after
+
+
+def _told_set_ups(board: Board) -> set[str]:
+    """The failures of a set-up that were told on a task which has met nothing else since."""
+    told = [
+        item.record for item in board.items if any(one.startswith(_SET_UP) for one in item.record.notices)
+    ]
+    ended = [[attempt for attempt in record.attempts if attempt.outcome is not None][-1:] for record in told]
+    return {last.failure for one in ended for last in one if last.outcome is Outcome.INFRA and last.failure}
+
+
+def _set_up_notice(decision: Decision, board: Board) -> Notice:
+    record = decision.record
+    last, approval = record.attempts[-1], record.approval
+    key = Key(decision.task, last.number)
+    text = (
+        f"{f'@{approval.by} ' if approval else ''}**The set-up failed**, before any work of attempt `{key}` was judged:\n\n"
+        f"{quote(last.reason or 'No reason is known.')}\n\nEvery task here begins with it, so this is said here alone. No strike is"
+        f" counted; each task that meets it {board.config.retry.interruptions} times in a row is blocked, until the label"
+        f" `{board.config.label(Status.READY)}` is set anew."
+    )
+    return Notice(f"{_SET_UP}{key}", text)
 
 
 def mention_late(item: Item, decision: Decision, board: Board) -> Decision:

@@ -502,6 +502,7 @@ class InProcess:
             url=f"{self._world.web}/{self._world.repository}/pull/{pull.number}",
             repository=self._world.repository,
             mergeable=self._world.pulls.mergeable(pull),
+            can_merge=self._world.pulls.merge_state(pull) == "CLEAN",
             node_id=pull.node_id,
         )
 

@@ -13,6 +13,7 @@ from bot.worker.livelog import LiveLog
 from bot.worker.process import End, Ended, Limits, run
 from bot.worker.redact import Redactor
 
+SET_UP = "set-up"  # in place of a gate where the machine was not ready for any
 SETUP_TIMEOUT = timedelta(minutes=10)
 Write = Callable[[str], object]
 """Shows a text of a program to whoever reads the job's log."""

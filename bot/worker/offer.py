@@ -21,11 +21,11 @@ from bot.notation.keys import keys_in, read_key
 from bot.plan.outcomes import legs_of
 from bot.worker.artifact import WorkGone, download_earlier, find_bundle, find_report
 from bot.worker.bundle import Unfit
-from bot.worker.gates import all_passed
+from bot.worker.gates import SET_UP, all_passed
 from bot.worker.git import Git
 from bot.worker.outcome import Judgement, Results, judge_results
 from bot.worker.place import Place
-from bot.worker.verify import OLD_WORKFLOW, SET_UP, read_results, take_bundle
+from bot.worker.verify import OLD_WORKFLOW, read_results, take_bundle
 
 _ONLY_ANEW = "only a new attempt can help"
 
@@ -85,21 +85,21 @@ def proof_of(offer: Offer | Report) -> Report:
         if not offer.verified:
             return replace(offer.report, outcome=Outcome.INFRA, reason="no gate was there to prove anything")
         return replace(offer.report, outcome=Outcome.PASSED, reason="", branch="")
-    unready = [gate for gate in offer.gates if gate.status is GateStatus.ERROR and gate.name == SET_UP]
-    if offer.outcome is Outcome.FAILED and unready:
-        return replace(offer, outcome=Outcome.INFRA, reason="the machine could not be set up")
     return offer
 
 
 def _without_change(place: Place, base: Report, judgement: Judgement) -> Report:
-    outcome = judgement.outcome or Outcome.INFRA
+    outcome, reason = judgement.outcome or Outcome.INFRA, judgement.reason
     question = base.question if outcome is Outcome.BLOCKED else None
     gates = base.gates
     if outcome is Outcome.FAILED and (legs := read_results(place.verify_out)):
         gates = tuple(gate for leg in legs for gate in leg.gates)
         failed = [(gate.name, gate.tail) for gate in gates if gate.status is not GateStatus.PASSED]
         base = replace(base, failure=failure_fingerprint(failed) or base.failure)
-    return replace(base, outcome=outcome, reason=judgement.reason, question=question, gates=gates)
+        if {name for name, _ in failed} == {SET_UP}:  # no gate had its say
+            outcome, reason = Outcome.INFRA, failed[0][1]
+            base = replace(base, failure=failure_fingerprint(failed[:1]))
+    return replace(base, outcome=outcome, reason=reason, question=question, gates=gates)
 
 
 def _gates_passed(place: Place) -> tuple[GateResult, ...]:
@@ -139,7 +139,7 @@ def earlier_offer(github: Reader, git: Git, place: Place, folder: Path) -> Offer
 
 def _unpublished(report: Report) -> Report:
     """Without what only this job can know."""
-    return replace(report, pull=0, merged=False, conflict=False, protected=(), hold=None)
+    return replace(report, pull=0, merged=False, conflict=False, unmerged=False, protected=(), hold=None)
 
 
 def _unfit(report: Report, words: str) -> Report:

@@ -251,4 +251,5 @@ class _Publication:
         if merging is Merging.REFUSED and self._git.merged_tree("refs/cf/base", report.head) is None:
             words = f"not merged: #{report.pull} contradicts the default branch as it is now"
             return replace(report, conflict=True, reason=words)
-        return replace(report, reason="; ".join(filter(None, (report.reason, pulls.said))))
+        words = "; ".join(filter(None, (report.reason, pulls.said)))
+        return replace(report, unmerged=merging is Merging.REFUSED, reason=words)

@@ -18,7 +18,7 @@ from bot.worker.cancellation import Cancellation
 from bot.worker.checks import change_base, refusals
 from bot.worker.configuration import configuration_of
 from bot.worker.environment import gate_environment
-from bot.worker.gates import Judged, Shop, all_passed, run_gates, run_setup
+from bot.worker.gates import SET_UP, Judged, Shop, all_passed, run_gates, run_setup
 from bot.worker.git import Git, GitFailed, Remote
 from bot.worker.place import Place
 from bot.worker.redact import Redactor
@@ -30,7 +30,6 @@ OLD_WORKFLOW = (
     " run `cf init` to bring the workflows up to date"
 )
 _ANY = 10**12
-SET_UP = "set-up"  # in place of a gate where the machine was not ready for any
 
 
 class LegResult(Struct, frozen=True):

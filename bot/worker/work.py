@@ -16,6 +16,7 @@ from bot.model.engine import COMMAND
 from bot.model.errors import BotError
 from bot.model.report import Outcome, Report
 from bot.model.unit import Gate, Kind
+from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.keys import branch_of
 from bot.worker.artifact import WorkGone, download_earlier, save_report
 from bot.worker.bundle import Unfit, read_bundle
@@ -27,7 +28,7 @@ from bot.worker.context import write_prompt
 from bot.worker.engines import Brief, engine
 from bot.worker.engines.install import install, with_tools
 from bot.worker.environment import agent_environment, gate_environment
-from bot.worker.gates import Shop, run_setup
+from bot.worker.gates import SET_UP, Shop, run_setup
 from bot.worker.gather import gather, template_of
 from bot.worker.git import Git, GitCancelled, GitFailed, Remote
 from bot.worker.handover import Change, fetch_branch, hand_over, look_again, squash
@@ -194,7 +195,8 @@ class _Job:
             return None
         if self._cancellation.reason:
             return Worked(self.report(Outcome.CANCELLED, self._cancellation.reason))
-        return Worked(self.report(outcome, trouble))
+        failure = failure_fingerprint([(SET_UP, trouble)]) if outcome is Outcome.INFRA else ""
+        return Worked(self.report(outcome, trouble, failure=failure))
 
     def _before_task(self, config: Config, claim: Claim, shop: Shop) -> str:
         """Run the hook before the agent; the words of its failure, or nothing."""

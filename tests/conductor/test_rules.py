@@ -82,6 +82,39 @@ def test_act_13_a_token_that_may_not_read_checks_costs_the_name_only():
     assert story.record(task).interruptions == 1
 
 
+def test_a_set_up_that_fails_is_told_once_for_the_repository_and_again_after_it_had_worked():
+    story = Story()
+    tasks = [story.ready(), story.ready()]
+
+    def fail(*which, attempt):
+        story.settle()
+        for task in which:
+            key = f"cf-{task}-{attempt}"
+            story.finish(
+                key, Outcome.INFRA, reason="set-up failed (exit 4): make deps\nno disk", failure="f" * 32
+            )
+        story.settle()
+
+    def said():
+        return [len(told(story, task, "no disk")) - 1 for task in tasks]  # the status comment tells it too
+
+    for attempt in (1, 2, 3):
+        fail(*tasks, attempt=attempt)
+        assert said() == [1, 0]
+    assert [story.status(task) for task in tasks] == [("blocked",)] * 2
+    assert "set-up failed (exit 4): make deps" in story.reason(tasks[1])
+    assert [story.record(task).strikes for task in tasks] == [0, 0]
+    for task in tasks:
+        story.world.label(task, "cf:ready")
+    story.settle()
+    story.finish(f"cf-{tasks[0]}-4", Outcome.FAILED)
+    story.finish(f"cf-{tasks[1]}-4", Outcome.FAILED)
+    story.settle()
+    story.world.wait(timedelta(minutes=5))
+    fail(tasks[1], attempt=5)
+    assert said() == [1, 1]
+
+
 def test_act_07_a_refused_pull_request_is_published_later_without_an_agent():
     story = Story()
     task = story.ready()

@@ -280,6 +280,7 @@ def test_pulls_and_the_latest_wish_for_changes(router):
         "isDraft": True,
         "merged": False,
         "mergeable": "CONFLICTING",
+        "mergeStateStatus": "UNSTABLE",
         "headRefName": "cf/1",
         "headRefOid": "a" * 40,
         "url": "https://github.test/acme/shop/pull/8",
@@ -298,6 +299,7 @@ def test_pulls_and_the_latest_wish_for_changes(router):
     assert found.changes_requested_at == datetime(2026, 11, 4, tzinfo=UTC)
     assert (found.author.id, found.author.login) == (41898282, "github-actions[bot]")
     assert (found.draft, found.mergeable, found.head_ref) == (True, False, "cf/1")
+    assert found.can_merge
 
 
 def test_null_data_names_path_and_permission(router):

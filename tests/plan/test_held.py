@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from bot.model.config import Config
 from bot.model.decision import Verb
-from bot.model.record import Held
+from bot.model.record import Held, Unmerged
 from bot.model.report import Hold, Outcome
 from bot.model.status import Status
 from bot.model.unit import Kind
@@ -155,6 +155,70 @@ def test_a_conflict_goes_back_without_a_strike_and_the_brake_counts_it():
     )
     assert third.status is Status.FAILED
     assert settle(Outcome.PASSED, conflict=True, merged=True).status is Status.DONE
+
+
+MERGING = Config(merge="auto")
+REFUSED = 'not merged: Required status check "ci" is expected.'
+
+
+def unmerged(pull=None, config=MERGING, at=NOW, **fields):
+    return decide(
+        offered(
+            Status.DONE, pull or a_pull(70, head_sha=HEAD, can_merge=True), unmerged=Unmerged(at, **fields)
+        ),
+        config=config,
+    )
+
+
+def test_a_merge_that_is_refused_for_another_reason_is_told_once_and_remembered():
+    first = settle(Outcome.PASSED, unmerged=True, reason=REFUSED, head=HEAD, config=MERGING)
+    assert (first.status, first.record.strikes, first.record.unmerged) == (Status.DONE, 0, Unmerged(NOW))
+    assert REFUSED.replace('"', "") in words_of(first).replace('"', "")
+    assert "tried again by itself once GitHub says that nothing hinders it" in words_of(first)
+    again = publishing_merge(unmerged=True, reason=REFUSED)
+    assert (again.status, again.notices, again.record.unmerged) == (Status.DONE, (), Unmerged(NOW, 1))
+    merged = publishing_merge(merged=True)
+    assert (merged.status, merged.notices, merged.record.unmerged) == (Status.DONE, (), None)
+
+
+def publishing_merge(**report):
+    fields = {"earlier": "900/cf-1-1", "head": HEAD, "pull": 70, "unmerged": Unmerged(ago(hours=1), 1)}
+    task = a_running(attempt=2, live={"kind": Kind.PUBLISH}, record_fields=fields, pulls=(a_pull(70),))
+    return decide(
+        task,
+        config=MERGING,
+        runs=(a_run(900, "cf-1-2", conclusion="success"),),
+        artifacts=(an_artifact("cf-1-2"),),
+        reports={50: a_report(Outcome.PASSED, "cf-1-2", head=HEAD, **report)},
+        jobs={900: (replace(GREEN[0], conclusion="skipped"), *GREEN[2:])},
+    )
+
+
+@pytest.mark.parametrize(
+    ("pull", "config", "again"),
+    [
+        ({}, MERGING, True),
+        ({"can_merge": False}, MERGING, False),
+        ({"head_sha": "e" * 40}, MERGING, False),  # somebody added to it
+        ({}, Config(), False),
+    ],
+)
+def test_it_is_tried_again_by_publishing_when_github_says_mergeable(pull, config, again):
+    decision = unmerged(a_pull(70, **{"head_sha": HEAD, "can_merge": True} | pull), config)
+    assert (decision.status is Status.READY) is again
+    if again:
+        ready = a_task(1, Status.READY, record=decision.record, pulls=(a_pull(70),))
+        start = decide(ready, config=config).start
+        assert start is not None
+        assert (start.kind, start.earlier) == (Kind.PUBLISH, "900/cf-1-1")
+
+
+@pytest.mark.parametrize(("tries", "hours"), [(1, 1), (2, 6), (3, 24)])
+def test_where_github_says_so_and_refuses_all_the_same_it_is_asked_more_rarely(tries, hours):
+    soon = unmerged(at=ago(hours=hours) + timedelta(seconds=1), tries=tries)
+    assert (soon.status, soon.due) == (Status.DONE, NOW + timedelta(seconds=1))
+    assert unmerged(at=ago(hours=hours), tries=tries).status is Status.READY
+    assert unmerged(at=ago(days=9), tries=4).status is Status.DONE
 
 
 # pull requests that people close or review

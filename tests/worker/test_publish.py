@@ -631,7 +631,7 @@ def test_merge_auto_waits_for_a_required_check_where_an_app_may(bench, app):
     report = setup.through()
 
     assert report.outcome is Outcome.PASSED
-    assert (report.merged, report.conflict) == (False, False)
+    assert (report.merged, report.conflict, report.unmerged) == (False, False, not app)
     if not app:
         assert 'Required status check "ci" is expected' in report.reason
         assert setup.world.pull(report.pull).merges_later is None
@@ -639,6 +639,21 @@ def test_merge_auto_waits_for_a_required_check_where_an_app_may(bench, app):
     assert report.reason == f"GitHub merges #{report.pull} once nothing required is missing"
     setup.world.pulls.check_reports()
     assert setup.world.pull(report.pull).merged
+
+
+def test_merge_auto_is_tried_again_from_the_kept_work(bench):
+    """A publish unit, once nothing is missing any more: the same commit, the same pull request, no agent, no push."""
+    setup = bench(config=config_text("edit") + "merge: auto\n")
+    setup.world.pulls.missing_check = "ci"
+    first = setup.through()
+    earlier = setup.end(first)
+    setup.world.pulls.missing_check = ""
+    setup.claim(2, Kind.PUBLISH, earlier=earlier)
+
+    report = setup.publish("skipped", "skipped")
+
+    assert (report.outcome, report.merged, report.unmerged) == (Outcome.PASSED, True, False)
+    assert (report.pull, report.head) == (first.pull, first.head)
 
 
 def test_merge_auto_says_where_the_base_contradicts_it(bench):

@@ -536,6 +536,7 @@ RESOLVERS: dict[tuple[str, str], Callable[..., Any]] = {
         p.need is NeedState.MERGED if isinstance(p, ForeignPull) else p.merged
     ),
     ("PullRequest", "mergeable"): _mergeable,
+    ("PullRequest", "mergeStateStatus"): lambda pull, context: context.world.pulls.merge_state(pull),
     ("PullRequest", "isDraft"): lambda pull, _context: pull.draft,
     ("PullRequest", "closed"): lambda pull, _context: not pull.issue.is_open,
     ("PullRequest", "url"): _url,

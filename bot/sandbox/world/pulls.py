@@ -84,6 +84,15 @@ class Pulls:
             return None
         return self.git.mergeable(pull.base_ref, pull.head_sha)
 
+    def merge_state(self, pull: PullState) -> str:
+        """GitHub's one word on whether a merge would go through now; what is closed is not computed."""
+        fits = self.mergeable(pull)
+        if fits is None:
+            return "UNKNOWN"
+        if not fits:
+            return "DIRTY"
+        return "BLOCKED" if pull.draft or self.missing_check else "CLEAN"
+
     def set_draft(self, pull: PullState, by: Token, *, draft: bool) -> None:
         self.core.accounts.require(by, "write", "pull-requests", role="write")
         pull.draft = draft
