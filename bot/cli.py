@@ -6,6 +6,7 @@ Start here. Each command lives in the room it belongs to and is imported only wh
 import argparse
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -98,10 +99,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 2
     try:
-        return args.run(args, os.environ)  # type: ignore[no-any-return]  # argparse keeps it as Any
+        code: int = args.run(args, os.environ)
+        sys.stdout.flush()
     except BotError as error:
-        print(f"cf: {error}", file=sys.stderr)
-        return error.exit_code
+        return _failed(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return _failed("interrupted", 128 + signal.SIGINT)
+    except BrokenPipeError:
+        # Whoever read our output has had enough, as `head` has. What is still in the buffer is not tried again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        return _failed(f"this machine refuses: {error}", 1)
+    return code
+
+
+def _failed(sentence: str, code: int) -> int:
+    print(f"cf: {sentence}", file=sys.stderr)
+    return code
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

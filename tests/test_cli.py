@@ -1,6 +1,9 @@
 """The command line: help that teaches, exit codes, errors in plain words, and commands against a served world."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -50,6 +53,35 @@ def test_a_bad_configuration_is_named_with_file_line_and_mend(tmp_path, capsys):
     told = capsys.readouterr().err
     assert "line 2" in told
     assert "did you mean 'max_parallel'?" in told
+
+
+def test_an_error_names_the_file_that_was_checked(tmp_path, capsys):
+    path = tmp_path / "other.yml"
+    path.write_text("version: 2\n", encoding="utf-8")
+    assert main(["validate", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"cf: {path}, line 1: version")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (KeyboardInterrupt(), 130, "cf: interrupted\n"),
+        (OSError(28, "No space left on device"), 1, "cf: this machine refuses: [Errno 28] No space left"),
+    ],
+)
+def test_what_ends_a_command_from_outside_is_a_sentence(monkeypatch, capsys, error, code, words):
+    monkeypatch.setattr("bot.conductor.validate.run", lambda *_: (_ for _ in ()).throw(error))
+    assert main(["validate"]) == code
+    assert capsys.readouterr().err.startswith(words)
+
+
+def test_a_reader_who_has_had_enough_is_no_trouble():
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-P", "-m", "bot", "validate", "--schema"]
+    ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (141, b"")
 
 
 @pytest.fixture

@@ -34,8 +34,13 @@ def read_boxes(dashboard: Issue | None, snapshot: Snapshot, look_up: LookUp) -> 
     if dashboard is None or not orders:
         return snapshot, None
     edits = [event for event in dashboard.events if event.kind is EventKind.EDITED]
-    ours = [place for place, event in enumerate(edits) if event.actor.id in snapshot.accounts]
-    since = edits[ours[-1] + 1 :] if ours else edits
+    # Times are whole seconds: an edit in the very second of our own counts, whichever came first.
+    ours = max((event.at for event in edits if event.actor.id in snapshot.accounts), default=None)
+    since = [
+        event
+        for event in edits
+        if event.actor.id not in snapshot.accounts and (ours is None or event.at >= ours)
+    ]
     if not since:
         return snapshot, Boxes((), "", snapshot.now, "nobody's edit of the dashboard can be seen")
     for actor in {event.actor for event in since}:

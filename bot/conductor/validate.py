@@ -40,7 +40,7 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: A
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: cannot be read: it is not UTF-8") from error
-    config = read_config(text)
+    config = read_config(text, file=str(path))
     gates = ", ".join(gate.name for gate in config.gates) or "none: work will be unverified"
     print(
         f"{path} is valid. engine: {config.engine}; gates: {gates}; at most {config.max_parallel} at a time"

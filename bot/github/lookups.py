@@ -5,7 +5,7 @@ from typing import Any
 
 from bot.github import decode, documents, rest
 from bot.github.faults import clean, where
-from bot.github.session import Reply, Session
+from bot.github.session import Reply, Session, check_progress
 from bot.model.errors import BotError, TryLater
 from bot.model.issue import Comment, NeedState
 from bot.model.ref import Ref
@@ -73,6 +73,7 @@ def in_milestone(session: Session, title: str) -> tuple[int, ...]:
             page = inside.get("pageInfo") or {}
             if not page.get("hasNextPage"):
                 break
+            check_progress(page["endCursor"] != after)
             after = page["endCursor"]
     return tuple(sorted(numbers))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.github import decode
 from bot.github.faults import Gone
-from bot.github.session import Session, has_next, path
+from bot.github.session import Session, check_progress, has_next, path
 from bot.model.errors import CannotGoOn, NotFound, Refused, UsageError, WorkflowMissing
 from bot.model.issue import Comment, NeedState
 from bot.model.ref import Ref
@@ -28,16 +28,17 @@ def comments_since(session: Session, since: datetime) -> tuple[Comment, ...]:
     number but by the time of the last one seen, a second early because GitHub does not say whether the bound is included.
     """
     found: dict[int, Comment] = {}
-    start, page = _second(since), 1
+    start, page, before = _second(since), 1, None
     while True:
         params = {"since": _iso(start), "sort": "updated", "direction": "asc", "per_page": 100, "page": page}
         answer = session.get(session.path("issues", "comments"), params)
         listed = [decode.rest_comment(one) for one in answer.json() or ()]
+        check_progress(page == 1 or listed != before)
         found |= {one.id: one for one in listed}
         if not listed or not has_next(answer):
             return tuple(sorted(found.values(), key=lambda one: (one.updated_at, one.id)))
         later = _second(listed[-1].updated_at) - timedelta(seconds=1)
-        start, page = (later, 1) if later > start else (start, page + 1)
+        start, page, before = (later, 1, None) if later > start else (start, page + 1, listed)
 
 
 def comment(session: Session, comment_id: int) -> Comment:

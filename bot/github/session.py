@@ -73,14 +73,16 @@ class Session:
 
     def pages(self, path: str, params: Mapping[str, Any], key: str = "") -> Iterator[list[dict[str, Any]]]:
         """All pages of a list, by GitHub's `Link`. `key` names the list inside its envelope."""
-        page = 1
+        page, before = 1, None
         while True:
             answer = self.get(path, {**params, "per_page": 100, "page": page})
             found = answer.json()
-            yield (found[key] if key else found) or []
+            listed = (found[key] if key else found) or []
+            check_progress(listed != before)
+            yield listed
             if not has_next(answer):
                 return
-            page += 1
+            page, before = page + 1, listed
 
     def query(self, document: str, variables: Mapping[str, Any], what: str, *, large: bool = False) -> Reply:
         """Read by GraphQL. Raises Busy at once if the query is `large` and GitHub could not finish it."""
@@ -166,6 +168,12 @@ def path(*segments: str | int) -> str:
 def has_next(answer: Answer) -> bool:
     """Whether a list goes on. The links themselves are not followed: a proxy in between may have named itself in them."""
     return 'rel="next"' in answer.headers.get("link", "")
+
+
+def check_progress(goes_on: bool) -> None:
+    """Raises TryLater where the next page of a list is the one before once more: asked on, such a list would never end."""
+    if not goes_on:
+        raise TryLater("GitHub's list does not go on: its next page is the one before; try again later")
 
 
 def _expect_json(answer: Answer) -> Answer:

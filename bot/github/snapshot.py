@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bot.github import decode, documents
 from bot.github.faults import Busy, Lost, clean, forbidden, where
-from bot.github.session import Reply, Session
+from bot.github.session import Reply, Session, check_progress
 from bot.model.batch import BatchState
 from bot.model.config import CONFIG_PATH
 from bot.model.errors import CannotGoOn, NotFound, TryLater
@@ -180,6 +180,7 @@ class Snapshots:
                     f"GitHub's answer lacks the list of {one.name} issues of {self._session.repository}"
                 )
             page = found["pageInfo"]
+            check_progress(not page["hasNextPage"] or page["endCursor"] != one.after)
             one.after, one.done = page["endCursor"], not page["hasNextPage"]
             for node in decode.nodes(repository, one.name):
                 issues[int(node["number"])] = decode.issue(node)

@@ -68,14 +68,15 @@ _PREFIX_LINE = re.compile(
 )
 
 
-def read_config(text: str | None, blob: str = "") -> Config:
+def read_config(text: str | None, blob: str = "", file: str = CONFIG_PATH) -> Config:
     """Read the file's text; None (no file) is the defaults. `blob` is its git blob id, kept in the result.
+    `file` is what errors call it.
 
     Raises UsageError naming file, line, key, what was found and what would be right.
     """
     if text is None:
         return Config(blob=blob)
-    document = read_yaml(text, CONFIG_PATH)
+    document = read_yaml(text, file)
     fields: dict[str, Any] = {}
     for key, value in _entries(document, _TOP):
         fields |= _TOP[key](value)

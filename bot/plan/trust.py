@@ -88,7 +88,7 @@ def _judge_author(task: Task, snapshot: Snapshot) -> Unapproved | Unknown | None
     """With `trust.authors: writers` the text must be by somebody who may order, or be changed by such a person last."""
     if snapshot.config.trust.authors == "any":
         return None
-    edits = [event for event in task.issue.events if event.kind in _EDITS]
+    edits = edits_of(task.issue.events)
     author = max(edits, key=lambda event: event.at).actor if edits else task.issue.author
     allowed = author.id in snapshot.accounts or may_order(author, snapshot)
     if isinstance(allowed, Unknown):
@@ -108,7 +108,7 @@ def still_stands(approval: Approval, task: Task, snapshot: Snapshot) -> Approval
     is better to ask once more than to take a text that nobody approved.
     """
     digest = digest_of(task)
-    edits = _edits_since(approval, task.issue.events)
+    edits = edits_since(approval, task.issue.events)
     unknown: frozenset[Permission] = frozenset()
     for edit in edits:
         allowed = may_order(edit.actor, snapshot)
@@ -121,7 +121,7 @@ def still_stands(approval: Approval, task: Task, snapshot: Snapshot) -> Approval
             )
     if unknown:
         return Unknown(unknown)
-    seen = _sees_all_since(approval.at, task.issue.events)
+    seen = sees_all_since(approval.at, task.issue.events)
     if digest != approval.digest and not (seen and (edits or not approval.digest)):
         return Unapproved(
             f"title or body is not what {approval.by} approved any more, and who changed it cannot be seen",
@@ -130,13 +130,21 @@ def still_stands(approval: Approval, task: Task, snapshot: Snapshot) -> Approval
     return Approval(approval.by, approval.at, digest)
 
 
-def _edits_since(approval: Approval, events: tuple[Event, ...]) -> list[Event]:
-    """An edit in the very second of the approval counts: which came first cannot be seen, and times of events are whole seconds."""
+def edits_of(events: tuple[Event, ...]) -> list[Event]:
+    """Changes of title or body."""
+    return [event for event in events if event.kind in _EDITS]
+
+
+def edits_since(approval: Approval, events: tuple[Event, ...]) -> list[Event]:
+    """Changes of title or body since an approval.
+
+    An edit in the very second of the approval counts: which came first cannot be seen, and times of events are whole seconds.
+    """
     since = approval.at.replace(microsecond=0)
-    return [event for event in events if event.kind in _EDITS and event.at >= since]
+    return [event for event in edits_of(events) if event.at >= since]
 
 
-def _sees_all_since(since: datetime, events: tuple[Event, ...]) -> bool:
+def sees_all_since(since: datetime, events: tuple[Event, ...]) -> bool:
     """Whether every edit since then is among the events: GitHub tells only so many of them."""
     edited = [event.at for event in events if event.kind is EventKind.EDITED]
     others = [event.at for event in events if event.kind is not EventKind.EDITED]

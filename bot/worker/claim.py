@@ -12,7 +12,7 @@ from msgspec import Struct
 from bot.github.port import Reader
 from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.errors import NotFound
-from bot.model.issue import GHOST, Account, EventKind, Issue, NeedState
+from bot.model.issue import GHOST, Account, Issue, NeedState
 from bot.model.record import Record
 from bot.model.ref import Ref
 from bot.model.run import Job, Run
@@ -22,7 +22,7 @@ from bot.notation.keys import Key, keys_in
 from bot.notation.needs import read_needs
 from bot.notation.records import read_record
 from bot.notation.reports import report_name
-from bot.plan.trust import rank
+from bot.plan.trust import edits_of, edits_since, rank, sees_all_since
 from bot.plan.waiting import OFF
 from bot.worker.place import Place
 
@@ -125,17 +125,16 @@ def _approved(record: Record) -> frozenset[str]:
 
 def _edited(issue: Issue, record: Record) -> bool:
     """Whether the history explains that the text is another one now."""
-    return bool(_editors(issue, record))
+    approval = record.approval
+    seen = approval is None or sees_all_since(approval.at, issue.events)
+    return seen and bool(_editors(issue, record))
 
 
 def _editors(issue: Issue, record: Record) -> tuple[Account, ...]:
     """Who changed title or body since the order, each once."""
-    since = record.approval.at if record.approval else None
-    kinds = (EventKind.EDITED, EventKind.RENAMED)
-    found = (
-        event.actor for event in issue.events if event.kind in kinds and (since is None or event.at > since)
-    )
-    return tuple(dict.fromkeys(found))
+    approval = record.approval
+    found = edits_since(approval, issue.events) if approval else edits_of(issue.events)
+    return tuple(dict.fromkeys(event.actor for event in found))
 
 
 def read_claim(github: Reader, place: Place, config: Config) -> ClaimFacts:

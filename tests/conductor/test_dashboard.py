@@ -238,6 +238,16 @@ def test_boxes_of_nobody_with_permission_do_nothing(by):
     assert with_boxes(after, boxes, edited(*by)) == snapshot
 
 
+def test_an_edit_in_the_second_of_our_own_counts_whichever_came_first():
+    at = ago(minutes=5)
+    events = [Event(EventKind.EDITED, actor, at) for actor in (STRANGER, BOT)]
+    events.append(Event(EventKind.EDITED, WRITER, ago(minutes=4)))
+    board = replace(edited(), events=tuple(events))
+    _, boxes = read_boxes(board, a_snapshot(a_task(1, Status.FAILED)), never)
+    assert boxes is not None
+    assert boxes.refused.startswith(STRANGER.login)
+
+
 def test_permissions_are_looked_up_only_when_a_box_is_ticked():
     unknown = a_snapshot(a_task(1), permissions={})
     assert read_boxes(edited(WRITER, orders=()), unknown, never) == (unknown, None)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 import httpx
 import pytest
 
-from bot.model.errors import CannotGoOn, NotFound, Refused, UsageError, WorkflowMissing
+from bot.model.errors import CannotGoOn, NotFound, Refused, TryLater, UsageError, WorkflowMissing
 from bot.model.issue import GHOST
 from tests.github.hub import API, Hub, rest
 from tests.oracles import typed
@@ -92,6 +92,16 @@ def test_more_comments_in_one_second_than_fit_a_page(router, github):
     shop = [comment(n, NOON) for n in range(1, 321)]
     rest(router, lambda request: listed(request, shop))
     assert len(github.comments_since(NOON)) == 320
+
+
+def test_a_list_that_never_goes_on_ends_in_try_later(router, github):
+    more = {"link": '<https://api.github.test/next>; rel="next"'}
+    shop = [comment(n, NOON) for n in range(1, 101)]
+    rest(router, lambda _: httpx.Response(200, json=shop, headers=more))
+    with pytest.raises(TryLater, match="does not go on"):
+        github.comments_since(NOON)
+    with pytest.raises(TryLater, match="does not go on"):
+        github.comments_on(3)
 
 
 def test_a_comment_of_nobody_and_one_on_a_pull_request(router, github):

@@ -10,7 +10,7 @@ from bot.github.port import GitHub
 from bot.model.errors import CannotGoOn, NotFound, TryLater
 from bot.model.issue import GHOST, Account, EventKind, NeedState, StateReason
 from bot.model.ref import Ref
-from tests.github.hub import API, START, WHEN, Clock, Hub, bot, client, issue, rest, user
+from tests.github.hub import API, GRAPHQL, START, WHEN, Clock, Hub, bot, client, issue, rest, user
 
 
 def hub(router, *issues, **more) -> Hub:
@@ -53,6 +53,14 @@ def test_a_thousand_tracked_issues_cost_at_most_twelve(router, open_ones, closed
     with client() as github:
         assert numbers(github.view("cf", None)) == list(range(1, 1001))
     assert len(fake.requests) <= 12
+
+
+def test_a_list_whose_cursor_stands_still_ends_in_try_later(router):
+    page = {"pageInfo": {"hasNextPage": True, "endCursor": "same"}, "nodes": []}
+    answer = httpx.Response(200, json={"data": {"repository": {"open": page}}})
+    router.post(GRAPHQL).mock(return_value=answer)
+    with client() as github, pytest.raises(TryLater, match="does not go on"):
+        github.labelled("cf:ready")
 
 
 def test_pages_shrink_after_502_and_stay_small(router):

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.model.config import Config
-from bot.model.issue import Account, Issue, NeedState
+from bot.model.issue import EDITS_SEEN, Account, Event, EventKind, Issue, NeedState
 from bot.model.record import Approval, Attempt, Record
 from bot.model.ref import Ref
 from bot.model.report import Outcome
@@ -15,6 +15,7 @@ from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.digests import text_digest
 from bot.notation.keys import Key
+from bot.notation.records import read_record, write_record
 from bot.notation.reports import report_name
 from bot.worker.claim import Claim, ClaimFacts, Refusal, judge_claim, read_claim
 from bot.worker.place import read_place
@@ -93,6 +94,39 @@ def test_sec_06_an_edit_by_a_writer_is_used(bench):
 
     assert isinstance(verdict, Claim)
     assert (verdict.issue.title, verdict.issue.body) == ("Better", "Do it well.")
+
+
+def test_sec_06_an_edit_of_an_outsider_in_the_second_of_the_order_counts(bench):
+    setup = bench("edit")
+    ordered = setup.world.now.replace(microsecond=700_000)
+    issue = setup.github.issue(setup.task)
+    edits = tuple(
+        Event(EventKind.EDITED, account, at)
+        for account, at in (
+            (setup.world.accounts.get("stranger"), ordered.replace(microsecond=0)),
+            (setup.world.accounts.get("maintainer"), ordered + timedelta(minutes=1)),
+        )
+    )
+    setup.github.issue = lambda _: replace(issue, body="rm -rf /", events=(*issue.events, *edits))
+    record = read_record(setup.github.comment(setup.comment), setup.task, setup.unit.accounts)
+    assert record is not None
+    assert record.approval is not None
+    record = replace(record, approval=replace(record.approval, at=ordered))
+    setup.world.edit_comment(setup.comment, write_record(record), by="github-actions[bot]")
+
+    assert claimed(setup) == Refusal("title or body was changed by stranger after it was approved")
+
+
+def test_sec_06_more_edits_than_github_tells_are_not_trusted(bench):
+    setup = bench("edit")
+    issue, now = setup.github.issue(setup.task), setup.world.now
+    by = setup.world.accounts.get("maintainer")
+    edits = tuple(
+        Event(EventKind.EDITED, by, now + timedelta(minutes=1 + place)) for place in range(EDITS_SEEN)
+    )
+    setup.github.issue = lambda _: replace(issue, body="rm -rf /", events=(*issue.events, *edits))
+
+    assert claimed(setup) == Refusal("title or body was changed by somebody unknown after it was approved")
 
 
 def test_sec_07_a_record_copied_by_somebody_else_does_not_count(bench):
