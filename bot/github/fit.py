@@ -25,7 +25,7 @@ def fit(text: str, note: str = CUT) -> str:
     space = MAX_BYTES - len(tail.encode()) - len(note.encode()) - 8
     while room > 0:
         kept = body[:room].encode()[: max(0, space)].decode(errors="ignore")
-        whole = _closed(kept.rsplit("\n", 1)[0] if "\n" in kept[-2000:] else kept) + f"\n\n{note}\n" + tail
+        whole = closed(kept.rsplit("\n", 1)[0] if "\n" in kept[-2000:] else kept) + f"\n\n{note}\n" + tail
         if _fits(whole):
             return whole
         room -= max(256, len(whole) - MAX_CHARACTERS)
@@ -64,8 +64,8 @@ def _fits(text: str) -> bool:
     return len(text) <= MAX_CHARACTERS and len(text.encode()) <= MAX_BYTES
 
 
-def _closed(text: str) -> str:
-    """Close a comment, a code fence and folded sections that the cut left open, so that the note is seen."""
+def closed(text: str) -> str:
+    """With a comment, a code fence and folded sections closed that it leaves open, so that what follows is seen."""
     fence = _open_fence(text)
     if fence:
         text += f"\n{fence}"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from bot.github.fit import closed
 from bot.model.report import GateResult
 from bot.notation.sanitise import neutralise
 
@@ -33,7 +34,10 @@ class PullWords(Struct, frozen=True):
 
     def body(self) -> str:
         neutral = neutralise(self.said[:_SAID], self.task)
-        parts = [f"Closes #{self.task}", neutral.text.strip(), "---", self._proof()]
+        parts = [f"Closes #{self.task}", closed(neutral.text.strip())]
+        if len(self.said) > _SAID:
+            parts.append("(The agent's words are cut here; the run has all of them.)")
+        parts += ["---", self._proof()]
         if neutral.defused:
             shown = ", ".join(f"`{reference}`" for reference in neutral.defused[:10])
             parts.append(f"The agent's words would also have closed {shown}; that was taken out.")

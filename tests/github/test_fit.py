@@ -22,7 +22,7 @@ def test_what_fits_is_left_alone(text):
 @pytest.mark.parametrize(
     "text", ["x" * 65_537, "x" * 70_000, "😀" * 65_537, "é\n" * 40_000, "👩🏽‍🚀" * 30_000]
 )
-def test_what_is_too_long_is_cut_and_says_so(text):
+def test_api_13_what_is_too_long_is_cut_and_says_so(text):
     cut = fit(text)
     assert fits(cut)
     assert len(cut) > 60_000
@@ -38,7 +38,7 @@ def test_the_marker_at_the_end_stays_whole(body):
     assert CUT in cut
 
 
-def test_an_open_fence_is_closed_before_the_note():
+def test_api_13_an_open_fence_is_closed_before_the_note():
     cut = fit("intro\n\n````python\n" + "```\ncode\n" * 10_000)
     assert f"\n````\n\n{CUT}" in cut
 

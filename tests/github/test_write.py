@@ -164,7 +164,7 @@ def test_nothing_to_write_asks_nothing(router, github):
     assert hub.requests == []
 
 
-def test_a_text_that_was_not_stored_is_an_error(router, github):
+def test_api_13_a_text_that_was_not_stored_is_an_error(router, github):
     hub = shop(router)
     hub.mutations["updateIssueComment"] = lambda _info, input: {  # noqa: A006
         "issueComment": {"id": input["id"], "fullDatabaseId": "1", "body": "old", "issue": {"number": 3}}

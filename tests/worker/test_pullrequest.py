@@ -1,8 +1,10 @@
 """One change's pull request on the make-believe GitHub: draft and ready, marked, in the place of another, merged or not."""
 
 import pytest
+from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
+from bot.github.fit import MAX_BYTES, MAX_CHARACTERS
 from bot.model.errors import CannotGoOn, TryLater
 from bot.model.report import GateResult, GateStatus
 from bot.sandbox.world import World
@@ -74,6 +76,21 @@ def test_an_earlier_pull_request_is_closed_and_named_in_the_one_that_takes_its_p
 
     assert not world.pull(first.number).issue.is_open
     assert f"Takes the place of #{first.number}, which is closed." in second.issue.body
+
+
+@pytest.mark.parametrize(
+    "said", ["x" * 70_000, "😀" * 65_537, "```python\n" + "x = 1\n" * 9_000, "~~~\ncode"]
+)
+def test_api_13_whatever_the_agent_said_the_proof_and_the_link_to_the_run_are_seen(world, said):
+    """A fence that it left open, or that was cut open, would swallow all that we say below."""
+    pull, _, _ = offered(world, replace(WORDS, said=said))
+
+    assert len(pull.issue.body) <= MAX_CHARACTERS
+    assert len(pull.issue.body.encode()) <= MAX_BYTES
+    seen = [token.content for token in MarkdownIt().parse(pull.issue.body) if token.type == "inline"]
+    assert [words for words in seen if words.startswith("**Not verified**")]
+    assert [words for words in seen if f"[run]({WORDS.run_url})" in words]
+    assert ("words are cut here" in pull.issue.body) is (len(said) > 20_000)
 
 
 def test_one_that_cannot_be_closed_is_told_of(world):
