@@ -30,6 +30,7 @@ from bot.model.change import (
 )
 from bot.model.config import Config
 from bot.model.decision import Decision, Notice, Plan
+from bot.model.errors import CannotGoOn, NotFound, Refused
 from bot.model.record import Record
 from bot.model.report import Outcome
 from bot.model.status import Status
@@ -54,6 +55,7 @@ def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
     _open_issues(github, plan, seen, effects)
     steps = write_batches(github, plan.batches, seen, effects)
     written = _act_on(github, plan.decisions, seen, effects, outbox)
+    _relate(github, plan, effects)
     _respond(github, plan, seen, effects, outbox)
     dispatch_gates(github, steps, seen, effects)
     end_batches(steps, seen, outbox)
@@ -282,6 +284,18 @@ def _open_issues(github: GitHub, plan: Plan, seen: Observation, effects: Effects
     now.send(github, effects)
 
 
+def _relate(github: GitHub, plan: Plan, effects: Effects) -> None:
+    """Show needs as GitHub's own relations. They are needs without that, so nothing waits for it and nothing fails by it."""
+    for task, blocker in plan.relations:
+        if task in effects.skipped:
+            continue
+        try:
+            github.block(task, blocker)
+            effects.writes += 1
+        except (Refused, NotFound, CannotGoOn) as error:
+            effects.refused.append(f"#{task} blocked by {blocker}: {error}")
+
+
 def _respond(github: GitHub, plan: Plan, seen: Observation, effects: Effects, outbox: Outbox) -> None:
     """Say back what commands came to, after they were carried out: a reply that stands means that its comment was seen to.
 
@@ -302,4 +316,4 @@ def _respond(github: GitHub, plan: Plan, seen: Observation, effects: Effects, ou
         for response in spoken
         if response.comment not in said
     ]
-    outbox.put("reply", replies)
+    outbox.put("reply", replies, ahead=True)

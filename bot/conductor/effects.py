@@ -29,9 +29,10 @@ class Outbox:
     def __init__(self) -> None:
         self._waiting: list[tuple[str, Change]] = []
 
-    def put(self, what: str, changes: Iterable[Change]) -> None:
-        """`what` names them where GitHub refuses one."""
-        self._waiting += [(what, change) for change in changes]
+    def put(self, what: str, changes: Iterable[Change], *, ahead: bool = False) -> None:
+        """`what` names them where GitHub refuses one; `ahead` of all others goes what was looked for just now."""
+        put = [(what, change) for change in changes]
+        self._waiting = [*put, *self._waiting] if ahead else [*self._waiting, *put]
 
     def send(self, github: GitHub, effects: Effects) -> None:
         """Write all that waits."""

@@ -90,7 +90,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
     _check_ended_batches(github, tasks, batches, config)
     dashboards = _dashboards(view, config.prefix)
     tasks = _with_posted_notices(tasks, comments, accounts)
-    tasks = _with_own_needs(tasks, view.repository.full_name)
+    tasks = _with_own_needs(tasks, view.repository.full_name, config)
     tasks = _with_inferred_needs(tasks, batches, view.repository.full_name)
     live = _live(tasks, batches)
     runs = _with_recorded_runs(github, runs, live, now)
@@ -400,7 +400,7 @@ def task_of(
     """The issue with what its text, labels and native edges say."""
     home = view.repository.full_name
     needs = read_needs(issue.body, home, config.dependencies.keywords, view.repository.server)
-    native = [edge.ref for edge in issue.edges if edge.ref is not None] if config.dependencies.native else []
+    native, hidden = config.dependencies.relations(issue)
     traits = read_traits(
         issue.labels,
         issue.body,
@@ -410,10 +410,13 @@ def task_of(
         category_prefix=config.category_prefix,
     )
     return Task(
-        issue=replace(issue, hidden_edges=issue.hidden_edges if config.dependencies.native else 0),
+        issue=replace(issue, hidden_edges=hidden),
         record=record,
         comment=comment,
-        needs=tuple(dict.fromkeys((*needs.refs(home), *native))),
+        needs=tuple(
+            dict.fromkeys((*needs.refs(home), *(edge.ref for edge in native if edge.ref is not None)))
+        ),
+        written=tuple(dict.fromkeys(needs.refs(home))),
         warnings=(*(str(warning) for warning in needs.warnings), *traits.warnings),
         priority=traits.priority,
         category=traits.category,
@@ -423,16 +426,26 @@ def task_of(
 
 
 def _native_needs(issues: Mapping[int, Issue]) -> dict[Ref, NeedState]:
-    return {edge.ref: edge.state for issue in issues.values() for edge in issue.edges if edge.ref is not None}
+    return {
+        edge.ref: edge.state
+        for issue in issues.values()
+        for edge in (*issue.edges, *issue.children)
+        if edge.ref is not None
+    }
 
 
-def _with_own_needs(tasks: Mapping[int, Task], home: str) -> dict[int, Task]:
-    """The edges that we made ourselves (shared fixes, inference) beside those of text and GitHub."""
+def _with_own_needs(tasks: Mapping[int, Task], home: str, config: Config) -> dict[int, Task]:
+    """The edges that we made ourselves (shared fixes, inference) beside those of text and GitHub.
+
+    Where we write them as relations of GitHub's, too, such a relation is ours.
+    """
     found = dict(tasks)
     for number, task in tasks.items():
         own = (Ref(home, need) for need in task.record.own_needs)
-        if inferred := tuple(ref for ref in own if ref not in task.needs):
-            found[number] = replace(task, needs=(*task.needs, *inferred), inferred=inferred)
+        others = task.written if config.dependencies.sync == "native" else task.needs
+        if inferred := tuple(ref for ref in own if ref not in others):
+            needs = tuple(dict.fromkeys((*task.needs, *inferred)))
+            found[number] = replace(task, needs=needs, inferred=inferred)
     return found
 
 
@@ -462,8 +475,8 @@ def _with_inferred_needs(tasks: dict[int, Task], batches: Iterable[Batch], home:
             continue
         for number, needs in batch.record.needs.items():
             if (task := tasks.get(number)) is not None:
-                refs = (*task.needs, *(Ref(home, need) for need in needs))
-                tasks[number] = replace(task, needs=tuple(dict.fromkeys(refs)))
+                lent = tuple(ref for ref in (Ref(home, need) for need in needs) if ref not in task.needs)
+                tasks[number] = replace(task, needs=(*task.needs, *lent), lent=lent)
     return tasks
 
 

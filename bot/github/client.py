@@ -138,6 +138,9 @@ class Client:
                 if node_id:
                     self._labels.learn({name: node_id})
 
+    def block(self, number: int, blocker: Ref) -> None:
+        rest.block(self._session, number, blocker)
+
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> int:
         return rest.dispatch(self._session, workflow, ref, inputs)
 

@@ -4,7 +4,7 @@ REST calls a bot `name[bot]` and GraphQL `name`: the id is the same, and here th
 `fullDatabaseId`, because those of comments and issues have outgrown the 32 bits of `databaseId`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -63,7 +63,11 @@ def issue(node: Json) -> Issue:
     state_reason = str(node.get("stateReason") or "").lower()
     created = time(node["createdAt"])
     number = int(node["number"])
-    edges, hidden = _edges(node)
+    edges = _edges(node, "blockedBy")
+    children = _edges(node, "subIssues")
+    blockers = int((node.get("issueDependenciesSummary") or {}).get("blockedBy") or 0)
+    summary = node.get("subIssuesSummary") or {}
+    unfinished = int(summary.get("total") or 0) - int(summary.get("completed") or 0)
     return Issue(
         number=number,
         node_id=node["id"],
@@ -79,7 +83,10 @@ def issue(node: Json) -> Issue:
         closed_at=maybe_time(node.get("closedAt")),
         events=_events(node, created),
         edges=edges,
-        hidden_edges=hidden,
+        hidden_edges=_hidden(blockers, edges),
+        children=children,
+        hidden_children=_hidden(unfinished, children),
+        milestone=(node.get("milestone") or {}).get("title") or "",
         pulls=tuple(pull(one) for one in nodes(node, "closedByPullRequestsReferences")),
         comments=tuple(comment(one) for one in nodes(node, "comments")),
         locked=bool(node.get("locked")),
@@ -273,13 +280,15 @@ def _event(node: Json) -> Event:
     )
 
 
-def _edges(node: Json) -> tuple[tuple[Edge, ...], int]:
-    """The native edges, and how many open blockers GitHub counts beyond those it lets this token see."""
-    edges = tuple(
+def _edges(node: Json, name: str) -> tuple[Edge, ...]:
+    """The issues that a native relation names, as far as this token sees them."""
+    return tuple(
         Edge(Ref(one["repository"]["nameWithOwner"], int(one["number"])), need(one))
-        for one in nodes(node, "blockedBy")
+        for one in nodes(node, name)
         if one.get("repository")
     )
-    counted = int((node.get("issueDependenciesSummary") or {}).get("blockedBy") or 0)
-    seen = sum(edge.state is NeedState.OPEN for edge in edges)
-    return edges, max(0, counted - seen)
+
+
+def _hidden(counted: int, seen: Sequence[Edge]) -> int:
+    """How many open ones GitHub counts beyond those that it lets this token see."""
+    return max(0, counted - sum(edge.state is NeedState.OPEN for edge in seen))

@@ -1,6 +1,7 @@
 """The GraphQL documents that we read with. Text comes in by variables only; what varies in a document is aliases and numbers.
 
-`blockedBy` and `issueDependenciesSummary` are in GitHub's schema since 2025; servers that do not know them get `EDGES` left out.
+Sub-issues are in GitHub's schema since 2024, `blockedBy` and `issueDependenciesSummary` since 2025; servers that do not know one of
+them get `EDGES` left out.
 Body editors are asked for a hundred at a time because the order of `userContentEdits` is not documented.
 """
 
@@ -32,6 +33,7 @@ fragment Task on Issue {
   author { ...Who }
   editor { ...Who }
   labels(first: 100) { nodes { name } }
+  milestone { title }
   timelineItems(
     last: 40
     itemTypes: [LABELED_EVENT, UNLABELED_EVENT, CLOSED_EVENT, REOPENED_EVENT, RENAMED_TITLE_EVENT]
@@ -58,7 +60,9 @@ fragment Task on Issue {
 
 EDGES = """
   blockedBy(first: 50) { nodes { number state stateReason(enableDuplicate: true) repository { nameWithOwner } } }
-  issueDependenciesSummary { blockedBy }"""
+  issueDependenciesSummary { blockedBy }
+  subIssues(first: 100) { nodes { number state stateReason(enableDuplicate: true) repository { nameWithOwner } } }
+  subIssuesSummary { total completed }"""
 
 # GitHub counts what a list could hold: reviews of three pull requests cost three points per hundred issues, so only open issues
 # are asked for them, and an own pull request that is not among the three is looked up by its number.

@@ -136,6 +136,9 @@ class DryRun:
         if names:
             self._say(f"made sure that the labels {', '.join(names)} exist")
 
+    def block(self, number: int, blocker: Ref) -> None:
+        self._say(f"said that #{number} is blocked by {blocker}")
+
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> int:
         given = ", ".join(f"{key}={_short(value)}" for key, value in inputs.items())
         self._say(f"started {workflow} on {ref} with {given}" if given else f"started {workflow} on {ref}")

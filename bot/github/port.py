@@ -124,6 +124,10 @@ class Writer(Protocol):
         """
         ...
 
+    def block(self, number: int, blocker: Ref) -> None:
+        """Say on GitHub that an issue is `blocked by` another. Raises NotFound, or Refused if it says so already or may not."""
+        ...
+
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> int:
         """Start a workflow by `workflow_dispatch`; returns the run id, or 0 where the server does not tell it.
 

@@ -184,6 +184,14 @@ def moved_need(session: Session, ref: Ref) -> NeedState:
         return NeedState.UNREADABLE
 
 
+def block(session: Session, number: int, blocker: Ref) -> None:
+    """See `Writer.block`. GitHub wants the blocker's database id, which is not its number."""
+    owner, _, name = blocker.repository.partition("/")
+    found = session.get(path("repos", owner, name, "issues", blocker.number)).json()
+    place = session.path("issues", number, "dependencies", "blocked_by")
+    session.change("POST", place, {"issue_id": int(found["id"])})
+
+
 def dispatch(session: Session, workflow: str, ref: str, inputs: Mapping[str, str]) -> int:
     """See `Writer.dispatch`."""
     if len(inputs) > _MAX_INPUTS:

@@ -26,6 +26,7 @@ _log = logging.getLogger(__name__)
 _SIZES = (100, 50, 25, 10)
 # Lists of which there are seldom many: what each asks for on its first page, since every hundred asked for costs points.
 _FEW = {"own": 10, "closed": 10, "done": 10}
+_EDGE_FIELDS = ("blockedBy", "issueDependenciesSummary", "subIssues")  # and subIssuesSummary
 _NUMBERS = 50  # issues asked for by number in one document
 _BATCH_STATES = tuple(f"batch/{state}" for state in BatchState)
 _OTHER_LABELS = ("dashboard", "batch", *_BATCH_STATES, "pause", "shared-fix", "regression", "spec")
@@ -234,7 +235,7 @@ def _edges_unknown(error: Mapping[str, Any]) -> bool:
     said = str(error.get("message") or "")
     named = str(extensions.get("fieldName") or "") or said
     undefined = extensions.get("code") == "undefinedField" or "doesn't exist on type" in said
-    return undefined and any(field in named for field in ("blockedBy", "issueDependenciesSummary"))
+    return undefined and any(field in named for field in _EDGE_FIELDS)
 
 
 def _bearable(error: Mapping[str, Any], path: tuple[str | int, ...]) -> bool:

@@ -148,8 +148,8 @@ COMMANDS: tuple[Row, ...] = (
     Row(
         "approve",
         Place.DASHBOARD,
-        "approve every task in the backlog, but the numbers after `except`; `label:` narrows it",
-        words="[label:NAME] [except 3 4 ...]",
+        "approve every task in the backlog, but the numbers after `except`; `label:` and `milestone:` narrow it",
+        words="[label:NAME] [milestone:NAME] [except 3 4 ...]",
     ),
     Row("deps", Place.TASK, "propose which tasks need which, in one comment"),
     Row("apply", Place.TASK, "take over the needs that were proposed"),

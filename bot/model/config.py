@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from bot.model.chosen import Chosen
+from bot.model.issue import Edge, Issue
 from bot.model.status import Status
 from bot.model.unit import Gate, Kind
 
@@ -47,7 +48,15 @@ class Dispatch(Struct, frozen=True):
 class Dependencies(Struct, frozen=True):
     keywords: tuple[str, ...] = ("depends on", "blocked by", "requires", "needs")
     native: bool = True
+    sub_issues: bool = False
+    sync: str = "none"  # or native: needs that are written down are made relations of GitHub's as well
     satisfied_by: str = "closed"
+
+    def relations(self, issue: Issue) -> tuple[tuple[Edge, ...], int]:
+        """GitHub's own relations of an issue that count as needs, and how many open ones this token cannot see."""
+        edges = (*(issue.edges if self.native else ()), *(issue.children if self.sub_issues else ()))
+        hidden = issue.hidden_edges * self.native + issue.hidden_children * self.sub_issues
+        return edges, hidden
 
 
 class Publish(Struct, frozen=True):

@@ -12,6 +12,7 @@ from bot.model.change import React
 from bot.model.chosen import Chosen
 from bot.model.engine import Choice
 from bot.model.record import Fixed, Record
+from bot.model.ref import Ref
 from bot.model.snapshot import Lookup
 from bot.model.status import Status
 from bot.model.unit import Join, Kind
@@ -145,7 +146,7 @@ class Plan(Struct, frozen=True):
     """One decision for every tracked task, by number. `cycles` are paths like (1, 2, 3, 1).
 
     `remembered` are verdicts on questions to be kept for later ticks, by question_fingerprint, `fixed` shared failures that were
-    mended.
+    mended. `relations` (task, blocker) are to be shown by GitHub as `blocked by`.
     """
 
     decisions: tuple[Decision, ...]
@@ -157,6 +158,7 @@ class Plan(Struct, frozen=True):
     wanted: frozenset[Lookup] = frozenset()  # by what is no task's decision
     remembered: Mapping[str, Verdict] = field(default_factory=dict)
     fixed: Mapping[str, Fixed] = field(default_factory=dict)
+    relations: tuple[tuple[int, Ref], ...] = ()
 
     @property
     def wants(self) -> frozenset[Lookup]:

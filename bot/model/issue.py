@@ -90,7 +90,7 @@ class Pull(Struct, frozen=True):
 
 
 class Edge(Struct, frozen=True):
-    """One native `blocked by` edge. `ref` is None for a blocker that the token cannot see."""
+    """One native `blocked by` edge, or one sub-issue. `ref` is None for an issue that the token cannot see."""
 
     ref: Ref | None
     state: "NeedState"
@@ -133,6 +133,9 @@ class Issue(Struct, frozen=True):
     events: tuple[Event, ...] = ()
     edges: tuple[Edge, ...] = ()
     hidden_edges: int = 0  # open blockers that the summary counts and the list does not show to this token
+    children: tuple[Edge, ...] = ()  # its sub-issues
+    hidden_children: int = 0  # open ones, as with `hidden_edges`
+    milestone: str = ""  # its title
     pulls: tuple[Pull, ...] = ()
     comments: tuple[Comment, ...] = ()  # the first few; the record is usually among them
     locked: bool = False

@@ -10,8 +10,9 @@ from bot.model.ref import Ref
 
 
 class Task(Struct, frozen=True):
-    """`needs` is the union of the text's, the native and our own edges; `inferred` are those among them that are ours alone, and
-    that fall away when the issue is closed in any way. `warnings` are declarations that could not be read, in plain words.
+    """`needs` is the union of the text's, the native and our own edges, sub-issues included where they count. `inferred` are those
+    among them that are ours alone, and that fall away when the issue is closed in any way, `written` those that the text names,
+    `lent` those that hold only as long as its batch goes on. `warnings` are declarations that could not be read, in plain words.
 
     `comment` is the status comment that holds the record, if there is one; `record` is empty (`Record(number)`) otherwise.
     `record_problem` says why a comment of ours could not be read; such a task is held, never guessed at.
@@ -24,6 +25,8 @@ class Task(Struct, frozen=True):
     comment: Comment | None = None
     needs: tuple[Ref, ...] = ()
     inferred: tuple[Ref, ...] = ()
+    written: tuple[Ref, ...] = ()
+    lent: tuple[Ref, ...] = ()
     warnings: tuple[str, ...] = ()
     priority: int = 5
     category: str = ""

@@ -54,7 +54,7 @@ _JOBS_PER_RUN = 256  # GitHub's limit of jobs in one workflow run
 _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
-_NOT_YET = frozenset("start unit testing dependencies.sub_issues dependencies.sync".split())
+_NOT_YET = frozenset("start unit testing".split())
 
 _ENGINE_NAMES = tuple(sorted({*ENGINES, *ALIASES}))
 _RENAMED_ENGINES = {
@@ -496,7 +496,13 @@ _TOP: Mapping[str, Reader] = {
         "dependencies",
         _section(
             Dependencies,
-            {"keywords": TEXTS, "native": FLAG, "satisfied_by": _closed_only},
+            {
+                "keywords": TEXTS,
+                "native": FLAG,
+                "sub_issues": FLAG,
+                "sync": choice("none", "native"),
+                "satisfied_by": _closed_only,
+            },
         ),
     ),
     "retry": _as(
@@ -586,6 +592,11 @@ _TOP: Mapping[str, Reader] = {
 
 
 def _check_whole(config: Config, document: Value) -> None:
+    if config.dependencies.sync == "native" and not config.dependencies.native:
+        line = document.lines.get(("dependencies", "sync"), 1)
+        raise UsageError(
+            f"{document.file}, line {line}: dependencies.sync: native needs dependencies.native: true, found false"
+        )
     legs = len(verify_legs(config.gates))
     jobs = config.dispatch.units_per_run * (_JOBS_PER_UNIT + legs)
     if jobs > _JOBS_PER_RUN:

@@ -26,6 +26,7 @@ from bot.plan.people import (
 from bot.plan.progress import follow_batches
 from bot.plan.proposals import take_over
 from bot.plan.questions import heed_veto, remembered, settle_questions
+from bot.plan.relations import mention_mismatch, to_be_written
 from bot.plan.responses import respond
 from bot.plan.sharing import (
     admit_fix,
@@ -104,7 +105,7 @@ def plan(snapshot: Snapshot) -> Plan:
         decided[decision.task] = decision
     for item in items:
         decision = mention_late(item, with_reactions(item, decided[item.number]), board)
-        decided[item.number] = hint_misplaced(item, decision, board)
+        decided[item.number] = mention_mismatch(item, hint_misplaced(item, decision, board), board)
     cycles = tuple(cycle.path for cycle in board.graph.cycles)
     behind = tuple(sorted(board.behind_cycles & set(snapshot.tasks)))
     decisions = tuple(decided[number] for number in sorted(decided))
@@ -119,6 +120,7 @@ def plan(snapshot: Snapshot) -> Plan:
         remembered=remembered(decided, board),
         opens=(*fixes_to_open(decided, board), *(opened for step in steps for opened in step.opens)),
         fixed=fixed_now(decided, board),
+        relations=to_be_written(decided, board),
     )
 
 

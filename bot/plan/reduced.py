@@ -136,6 +136,7 @@ def _issue(issue: Issue, snapshot: Snapshot) -> Issue:
     return replace(
         issue,
         title="",
+        milestone=named(issue.milestone.casefold()) if issue.milestone else "",
         body=_own_mark(issue, snapshot),
         labels=tuple(_label(label, snapshot.config) for label in issue.labels),
         events=tuple(
@@ -310,7 +311,11 @@ def _command(command: Command, config: Config) -> str:
 
 def _argument(word: str, config: Config) -> str:
     kind, colon, label = word.partition(":")
-    return f"label:{_label(label, config)}" if colon and kind.casefold() == "label" else quote_line(word, 60)
+    if not colon or kind.casefold() not in ("label", "milestone"):
+        return quote_line(word, 60)
+    if kind.casefold() == "label":
+        return f"label:{_label(label, config)}"
+    return f"milestone:{named(label.strip(',').casefold())}"
 
 
 def differences(recorded: Mapping[int, Any], now: Mapping[int, Any]) -> dict[int, tuple[Any, Any]]:

@@ -12,18 +12,21 @@ _NUMBER = re.compile(r"#?([1-9][0-9]{0,9})", re.ASCII)
 
 
 class Selection(Struct, frozen=True):
-    """The tasks that carry all of `labels`, without those `excluded` by number."""
+    """The tasks that carry all of `labels` and, if it is named, are in the `milestone`, without those `excluded` by number."""
 
     labels: tuple[str, ...] = ()
+    milestone: str = ""
     excluded: tuple[int, ...] = ()
 
     def takes(self, task: Task) -> bool:
-        return task.number not in self.excluded and all(map(task.issue.has_label, self.labels))
+        planned = not self.milestone or task.issue.milestone.casefold() == self.milestone.casefold()
+        return planned and task.number not in self.excluded and all(map(task.issue.has_label, self.labels))
 
 
 def read_selection(words: Sequence[str]) -> Selection | str:
-    """Read `label:x except 3, #4`; what cannot be read is returned in words."""
+    """Read `label:x milestone:y except 3, #4`; what cannot be read is returned in words."""
     labels: list[str] = []
+    milestone = ""
     excluded: list[int] = []
     excepting = False
     for word in words:
@@ -38,11 +41,13 @@ def read_selection(words: Sequence[str]) -> Selection | str:
             excluded.append(int(number[1]))
         elif not excepting and colon and name and kind.casefold() == "label":
             labels.append(name)
+        elif not excepting and colon and name and kind.casefold() == "milestone" and not milestone:
+            milestone = name
         else:
             return (
-                f"`{quote_line(word, 60)}` is not understood; write `label:NAME`, and behind `except` the numbers of tasks that are"
-                " left out"
+                f"`{quote_line(word, 60)}` is not understood; write `label:NAME` or one `milestone:NAME`, and behind `except`"
+                " the numbers of tasks that are left out"
             )
     if excepting and not excluded:
         return "behind `except` stand the numbers of the tasks that are left out, and there is none"
-    return Selection(tuple(labels), tuple(dict.fromkeys(excluded)))
+    return Selection(tuple(labels), milestone, tuple(dict.fromkeys(excluded)))

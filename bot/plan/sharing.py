@@ -169,17 +169,20 @@ def _follow(item: Item, fix: SharedFix, board: Board) -> Decision | None:
         return board.hold(item, f"the same failure is being mended by #{fix.issue}")
     if state.satisfied:
         return _go_on(item, fix.failure, board, f"#{fix.issue} has mended the failure that it shares")
-    record = replace(_without_fix(item.record, fix), unshared=(*item.record.unshared, fix.failure))
+    record = replace(_without_fix(item.record, fix, board), unshared=(*item.record.unshared, fix.failure))
     return board.decide(item, Verb.HOLD, f"its shared fix #{fix.issue} is off", item.meant.status, record)
 
 
-def _without_fix(record: Record, fix: SharedFix) -> Record:
+def _without_fix(record: Record, fix: SharedFix, board: Board) -> Record:
+    """The need goes with it, unless it is a relation of GitHub's as well: the record says that such a one is ours."""
+    if board.config.dependencies.sync == "native":
+        return replace(record, fix=None)
     return replace(record, fix=None, own_needs=tuple(one for one in record.own_needs if one != fix.issue))
 
 
 def _go_on(item: Item, failure: str, board: Board, reason: str) -> Decision:
     """Ready again, the strike of that failure given back; once for each failure, so that a fix that mends nothing ends."""
-    record = item.record if item.record.fix is None else _without_fix(item.record, item.record.fix)
+    record = item.record if item.record.fix is None else _without_fix(item.record, item.record.fix, board)
     record = replace(
         record,
         strikes=max(0, record.strikes - 1),

@@ -45,7 +45,7 @@ def unmet_needs(task: Task, board: Board) -> tuple[tuple[Unmet, ...], frozenset[
             unmet.append(Unmet(ref, state, _words(ref, state, board)))
     if task.issue.hidden_edges:
         hidden = Ref(snapshot.repository.full_name, task.number)
-        unmet.append(Unmet(hidden, NeedState.UNREADABLE, "a native blocker that this token cannot see"))
+        unmet.append(Unmet(hidden, NeedState.UNREADABLE, "a blocker or sub-issue that this token cannot see"))
     return tuple(unmet), frozenset(wants)
 
 

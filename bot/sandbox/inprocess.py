@@ -1,6 +1,6 @@
 """The GitHub port answered by the world itself, without HTTP: quick enough for thousands of stories."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -238,6 +238,13 @@ class InProcess:
         with self._call("dispatch", write=True, workflow=workflow):
             return self._world.actions.dispatch(workflow, ref, inputs, self._token).id
 
+    def block(self, number: int, blocker: Ref) -> None:
+        with self._call("block", write=True):
+            issues = self._world.issues
+            if blocker.repository == self._world.repository.lower():
+                issues.get(blocker.number)
+            self._world.dependencies.add(issues.get(number), blocker, self._token)
+
     def cancel(self, run_id: int) -> bool:
         return self._end("cancel", run_id, force=False)
 
@@ -421,9 +428,6 @@ class InProcess:
 
     def _issue(self, issue: IssueState) -> Issue:
         world = self._world
-        visible = world.dependencies.visible(issue)
-        edges = tuple(Edge(ref, world.dependencies.state(ref)) for ref in visible)
-        shown_open = sum(world.dependencies.is_open(ref) for ref in visible)
         return Issue(
             number=issue.number,
             node_id=issue.node_id,
@@ -438,13 +442,24 @@ class InProcess:
             updated_at=issue.updated_at,
             closed_at=issue.closed_at,
             events=() if issue.is_pull else _history(issue),
-            edges=edges,
-            hidden_edges=world.dependencies.blocked_by_open(issue) - shown_open,
+            edges=self._edges(issue.blocked_by),
+            hidden_edges=self._hidden(issue.blocked_by),
+            children=self._edges(issue.children),
+            hidden_children=self._hidden(issue.children),
+            milestone=issue.milestone,
             pulls=tuple(self._pull(pull) for pull in world.pulls.closing(issue)),
             comments=() if issue.is_pull else tuple(map(self._comment, issue.comments[:FIRST_COMMENTS])),
             locked=issue.locked,
             is_pull=issue.is_pull,
         )
+
+    def _edges(self, refs: Iterable[Ref]) -> tuple[Edge, ...]:
+        known = self._world.dependencies
+        return tuple(Edge(ref, known.state(ref)) for ref in known.visible(refs))
+
+    def _hidden(self, refs: Sequence[Ref]) -> int:
+        known = self._world.dependencies
+        return known.count_open(refs) - known.count_open(known.visible(refs))
 
     def comments_on(self, number: int) -> tuple[Comment, ...]:
         with self._call("comments_on"):

@@ -236,9 +236,14 @@ def _unmet(
     states += [
         (str(ref), state) for ref in sorted(own) if (state := found.get(ref, NeedState.UNKNOWN)) not in OFF
     ]
-    if config.dependencies.native:
-        states += [
-            (str(edge.ref or "a blocker that this token cannot see"), edge.state) for edge in issue.edges
-        ]
-        states += [("a blocker that this token cannot see", NeedState.UNREADABLE)] * issue.hidden_edges
+    edges, hidden = config.dependencies.relations(issue)
+    ours = (
+        own if config.dependencies.sync == "native" else ()
+    )  # what we wrote ourselves ends as our own edges do
+    states += [
+        (str(edge.ref or "a blocker that this token cannot see"), edge.state)
+        for edge in edges
+        if not (edge.ref in ours and edge.state in OFF)
+    ]
+    states += [("a blocker that this token cannot see", NeedState.UNREADABLE)] * hidden
     return tuple(dict.fromkeys(f"{name} ({state})" for name, state in states if not state.satisfied))

@@ -12,6 +12,7 @@ import pytest
 from bot.conductor.observe import observe
 from bot.conductor.tick import tick
 from bot.model.engine import Around
+from bot.model.ref import Ref
 from bot.model.report import Outcome
 from tests.conductor.story import CONFIG, Story
 
@@ -248,6 +249,35 @@ def test_native_dependencies(line, waits):
     story.tick()
 
     assert started(story) == ([] if waits else [task])
+
+
+@pytest.mark.parametrize(
+    ("line", "waits"),
+    [("dependencies: {sub_issues: true}", True), ("dependencies: {sub_issues: false}", False)],
+)
+def test_sub_issues(line, waits):
+    story = configured(line)
+    child = story.world.open_issue("child")
+    parent = story.ready()
+    story.world.adopt(parent, Ref("acme/shop", child))
+    story.tick()
+    assert started(story) == ([] if waits else [parent])
+
+    story.world.close(child)
+    story.tick()
+    assert started(story) == [parent]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"), [("dependencies: {sync: native}", True), ("dependencies: {sync: none}", False)]
+)
+def test_sync(line, shown):
+    story = configured(line)
+    need, done = story.world.open_issue("need"), story.world.open_issue("done")
+    story.world.close(done)
+    task = story.ready(f"depends on #{need} and #{done} and other/place#3")
+    story.settle()
+    assert [edge.ref.number for edge in story.github.issue(task).edges] == ([need] if shown else [])
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,24 @@ def test_native_edges_show_the_visible_and_count_the_hidden(world, github):
     assert issue.hidden_edges == 1
 
 
+def test_an_issue_shows_its_milestone_and_its_sub_issues(world, github):
+    parent, child, done = (world.open_issue(title, labels=["cf:ready"]) for title in ("p", "c", "d"))
+    world.close(done)
+    for ref in (Ref("acme/shop", child), Ref("acme/shop", done), Ref("secret/place", 4)):
+        world.adopt(parent, ref)
+    world.plan_for(parent, "v1")
+
+    issue = github.issue(parent)
+
+    assert issue.milestone == "v1"
+    assert [(edge.ref.number, edge.state) for edge in issue.children] == [
+        (child, NeedState.OPEN),
+        (done, NeedState.COMPLETED),
+    ]
+    assert issue.hidden_children == 1
+    assert github.issue(child).milestone == ""
+
+
 def test_every_kind_of_need_says_how_it_stands(world, github):
     here = world.repository
     numbers = {

@@ -14,7 +14,8 @@ from bot.model.change import (
     React,
     RemoveLabel,
 )
-from bot.model.errors import CannotGoOn, Refused, TryLater, UsageError, WorkflowMissing
+from bot.model.errors import CannotGoOn, NotFound, Refused, TryLater, UsageError, WorkflowMissing
+from bot.model.ref import Ref
 from bot.sandbox.world import BOT
 
 pytestmark = pytest.mark.contract
@@ -134,6 +135,18 @@ def test_a_dispatch_over_githubs_limits_is_not_even_sent(world, github, inputs):
     with pytest.raises(UsageError):
         github.dispatch("cf-worker.yml", "main", inputs)
     assert world.runs() == ()
+
+
+def test_an_issue_is_said_to_be_blocked_by_another(world, github):
+    blocker, task = world.open_issue("blocker"), world.open_issue("task")
+
+    github.block(task, Ref("acme/shop", blocker))
+
+    assert [edge.ref for edge in github.issue(task).edges] == [Ref("acme/shop", blocker)]
+    with pytest.raises(Refused):
+        github.block(task, Ref("acme/shop", blocker))
+    with pytest.raises(NotFound):
+        github.block(task, Ref("acme/shop", 99))
 
 
 def test_a_run_is_cancelled_once(world, github):

@@ -84,6 +84,9 @@ def issue(
         "comments": {"nodes": []},
         "blockedBy": {"nodes": []},
         "issueDependenciesSummary": {"blockedBy": 0},
+        "subIssues": {"nodes": []},
+        "subIssuesSummary": {"total": 0, "completed": 0},
+        "milestone": None,
         **more,
     }
 

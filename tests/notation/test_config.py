@@ -132,6 +132,8 @@ KEYS = [
         "dependencies: {{native: {}}}",
         {"false": False, "off": False, "true": True},
     ),
+    ("dependencies.sub_issues", False, "dependencies: {{sub_issues: {}}}", {"true": True, "off": False}),
+    ("dependencies.sync", "none", "dependencies: {{sync: {}}}", {"none": "none", "native": "native"}),
     ("dependencies.satisfied_by", "closed", "dependencies: {{satisfied_by: {}}}", {"closed": "closed"}),
     ("retry.max_attempts", 3, "retry: {{max_attempts: {}}}", {"1": 1, "100": 100}),
     ("retry.backoff", 30 * S, "retry: {{backoff: {}}}", {"0": 0 * S, "1h": H}),
@@ -496,15 +498,10 @@ def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("dependencies: {sync: native}", "dependencies.sync"),
-        ("dependencies: {sub_issues: true}", "dependencies.sub_issues"),
-    ],
-)
-def test_so_is_one_inside_a_section(text, name):
-    assert f"'{name}' has no effect yet" in refusal(text)
+def test_what_is_not_read_cannot_be_kept_the_same():
+    assert "line 3: dependencies.sync: native needs dependencies.native: true, found false" in refusal(
+        "dependencies:\n  native: false\n  sync: native"
+    )
 
 
 def test_the_words_for_later_are_not_known_keys():

@@ -361,7 +361,7 @@ def test_approve_in_bulk_takes_the_backlog_but_what_is_left_out():
         ("except", "there is none"),
         ("3", "`3` is not understood"),
         ("label:", "is not understood"),
-        ("milestone:v1", "`milestone:v1` is not understood"),
+        ("milestone:v1 milestone:v2", "`milestone:v2` is not understood"),
         ("except <b>", "is not understood"),
     ],
 )

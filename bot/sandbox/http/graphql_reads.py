@@ -305,13 +305,35 @@ def _closing_pulls(
 
 
 def _blockers(issue: IssueState, context: Context, **page: Any) -> Json:
+    return _related(issue.blocked_by, context, **page)
+
+
+def _children(issue: IssueState, context: Context, **page: Any) -> Json:
+    return _related(issue.children, context, **page)
+
+
+def _children_summary(issue: IssueState, context: Context) -> Json:
+    total, unfinished = len(issue.children), context.world.dependencies.count_open(issue.children)
+    return {
+        "total": total,
+        "completed": total - unfinished,
+        "percentCompleted": (total - unfinished) * 100 // max(total, 1),
+    }
+
+
+def _planned_for(issue: IssueState, context: Context) -> Milestone | None:
+    found: list[Milestone] = _milestones(context.world, context)["nodes"]
+    return next((one for one in found if one.title == issue.milestone), None)
+
+
+def _related(refs: Sequence[Ref], context: Context, **page: Any) -> Json:
     world = context.world
     here = world.repository.lower()
     found = [
         world.issues.get(ref.number)
         if ref.repository == here
         else ForeignIssue(ref, world.dependencies.state(ref))
-        for ref in world.dependencies.visible(issue)
+        for ref in world.dependencies.visible(refs)
     ]
     return connection(found, lambda item: item.ref if isinstance(item, ForeignIssue) else item.number, **page)
 
@@ -524,6 +546,9 @@ RESOLVERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("Issue", "closedByPullRequestsReferences"): _closing_pulls,
     ("Issue", "blockedBy"): _blockers,
     ("Issue", "blocking"): _blocked,
+    ("Issue", "subIssues"): _children,
+    ("Issue", "subIssuesSummary"): _children_summary,
+    ("Issue", "milestone"): _planned_for,
     ("Issue", "issueDependenciesSummary"): _summary,
     ("Issue", "repository"): _home,
     ("Issue", "reactionGroups"): _reactions,

@@ -272,7 +272,7 @@ class Render:
             "author_association": self.association(issue.author),
             "reactions": self.reactions(f"{url}/reactions", issue.reactions),
             "timeline_url": f"{url}/timeline",
-            "sub_issues_summary": {"total": 0, "completed": 0, "percent_completed": 0},
+            "sub_issues_summary": self.children(issue),
             "issue_dependencies_summary": self.dependencies(issue),
         }
         if issue.is_pull:
@@ -285,6 +285,15 @@ class Render:
                 "merged_at": stamp(pull.merged_at),
             }
         return body
+
+    def children(self, issue: IssueState) -> Json:
+        total = len(issue.children)
+        completed = total - self.world.dependencies.count_open(issue.children)
+        return {
+            "total": total,
+            "completed": completed,
+            "percent_completed": completed * 100 // max(total, 1),
+        }
 
     def dependencies(self, issue: IssueState) -> Json:
         edges = self.world.dependencies

@@ -213,7 +213,7 @@ def _react(call: Call, subject: IssueState | CommentState) -> Reply:
 
 def blocked_by(call: Call) -> Reply:
     edges = call.world.dependencies
-    return call.page(edges.visible(_issue(call)), lambda ref: _blocker(call, ref))
+    return call.page(edges.visible(_issue(call).blocked_by), lambda ref: _blocker(call, ref))
 
 
 def blocking(call: Call) -> Reply:

@@ -1,5 +1,6 @@
-"""Native `blocked by` edges, and how the issues they name stand, in this repository and in others."""
+"""Native `blocked by` edges and sub-issues, and how the issues they name stand, in this repository and in others."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bot.model.issue import NeedState, StateReason
@@ -80,18 +81,18 @@ class Dependencies:
             NeedState.UNKNOWN,
         )
 
-    def visible(self, issue: IssueState) -> tuple[Ref, ...]:
-        """The blockers that the list shows to our tokens."""
-        shown = (
-            ref
-            for ref in issue.blocked_by
-            if self.state(ref) not in (NeedState.UNREADABLE, NeedState.DELETED)
-        )
+    def visible(self, refs: Iterable[Ref]) -> tuple[Ref, ...]:
+        """Those of these blockers or sub-issues that a list shows to our tokens."""
+        shown = (ref for ref in refs if self.state(ref) not in (NeedState.UNREADABLE, NeedState.DELETED))
         return tuple(shown)
 
     def blocked_by_open(self, issue: IssueState) -> int:
         """What the summary says: open blockers, the hidden ones included."""
-        return sum(self.is_open(ref) for ref in issue.blocked_by if self.state(ref) is not NeedState.DELETED)
+        return self.count_open(issue.blocked_by)
+
+    def count_open(self, refs: Iterable[Ref]) -> int:
+        """How many of them a summary counts as open, the hidden ones included."""
+        return sum(self.is_open(ref) for ref in refs if self.state(ref) is not NeedState.DELETED)
 
     def blocking(self, issue: IssueState) -> tuple[IssueState, ...]:
         """The issues that this one blocks."""

@@ -78,6 +78,7 @@ class IssueState:
     blocked_by: list[Ref] = field(default_factory=list)
     reactions: list[tuple[str, Account]] = field(default_factory=list)
     milestone: str = ""  # its title
+    children: list[Ref] = field(default_factory=list)  # its sub-issues
 
     def has_label(self, name: str) -> bool:
         return any(label.name.casefold() == name.casefold() for label in self.labels)

@@ -176,6 +176,11 @@ class World:
         self.issues.get(number).milestone = milestone
 
     @_serial
+    def adopt(self, parent: int, child: Ref) -> None:
+        """Make an issue a sub-issue of another."""
+        self.issues.get(parent).children.append(child)
+
+    @_serial
     def unlabel(self, number: int, name: str, by: str | Account | Token = "maintainer") -> None:
         self.issues.remove_label(self.issues.get(number), name, self.token(by))
 
