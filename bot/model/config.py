@@ -155,6 +155,7 @@ class Config(Struct, frozen=True):
     setup: tuple[str, ...] = ()
     gates: tuple[Gate, ...] = ()
     corrections: int = 5
+    start: str = "auto"  # or manual: `cf:ready` approves only, and work starts by batch or `/cf run`
     isolation: str = "branch"
     timeout: timedelta = timedelta(minutes=60)
     timeout_by_kind: Mapping[Kind, timedelta] = field(default_factory=dict)
@@ -207,6 +208,7 @@ class Config(Struct, frozen=True):
             stall=stall,
             timeout=chosen.timeout or self.timeout,
             timeout_by_kind={} if chosen.timeout else self.timeout_by_kind,
+            isolation=chosen.isolation or self.isolation,
             merge=chosen.merge or self.merge,
             reconcile_interval=self.reconcile_interval if chosen.reconcile is None else chosen.reconcile,
         )

@@ -186,6 +186,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     reviewed_at: Moment | None = None
     reopened_at: Moment | None = None
     wish: Wish = Wish()  # what a person's command asked for; it holds until the next order
+    called: bool = False  # a person ran it by command, and nobody has ordered it in another way since
     timeout_minutes: int = 0  # the same person's limit for each attempt; 0: as configured
     held: Held | None = None
     unmerged: Unmerged | None = None

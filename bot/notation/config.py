@@ -54,7 +54,7 @@ _JOBS_PER_RUN = 256  # GitHub's limit of jobs in one workflow run
 _JOBS_PER_UNIT = 3  # the leg itself, agent, publish; verify legs come on top
 
 # Keys of the full design whose feature does not exist yet: a switch without effect would be a lie.
-_NOT_YET = frozenset("start unit testing".split())
+_NOT_YET = frozenset("unit testing".split())
 
 _ENGINE_NAMES = tuple(sorted({*ENGINES, *ALIASES}))
 _RENAMED_ENGINES = {
@@ -461,6 +461,7 @@ _TOP: Mapping[str, Reader] = {
     "setup": _as("setup", TEXTS),
     "gates": _as("gates", _gates),
     "corrections": _as("corrections", _integer(0, 20)),
+    "start": _as("start", choice("auto", "manual")),
     "isolation": _as("isolation", choice("branch", "worktree")),
     "timeout": _timeout,
     "stall": _as(

@@ -45,6 +45,7 @@ from bot.plan.starts import (
     hold_standstill,
     hold_unapproved,
     hold_unreadable,
+    hold_until_called,
     hold_without_agent,
     start_in_order,
 )
@@ -80,6 +81,7 @@ RULES: tuple[Rule, ...] = (
     hold_over_budget,
     hold_for_needs,
     hold_unapproved,
+    hold_until_called,
 )
 
 

@@ -91,7 +91,7 @@ def _released(item: Item, board: Board) -> Item:
         return item
     verdict = judge_order(item.task, item.record, board.snapshot)
     if isinstance(verdict, Approval) and verdict.at > approval.at:
-        return replace(item, record=replace(item.record, batch=0, approval=verdict))
+        return replace(item, record=replace(item.record, batch=0, called=False, approval=verdict))
     return item
 
 

@@ -43,6 +43,7 @@ def fresh(record: Record) -> Record:
         exceptions=(),
         batch=0,
         round=0,
+        called=False,
     )
 
 

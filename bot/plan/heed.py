@@ -270,7 +270,7 @@ def wished(item: Item, ordered: Ordered) -> Item:
     command = ordered.command
     wish = Wish(engine=command.value("engine").lower(), model=command.value("model"))
     minutes = read_duration(command.value("timeout") or 0) // timedelta(minutes=1)
-    return replace(item, record=replace(item.record, wish=wish, timeout_minutes=minutes))
+    return replace(item, record=replace(item.record, wish=wish, timeout_minutes=minutes, called=True))
 
 
 def _stop(item: Item, ordered: Ordered, board: Board) -> Item:

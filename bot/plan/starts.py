@@ -114,6 +114,18 @@ def hold_unapproved(item: Item, board: Board) -> Decision | None:
     return board.hold(item, f"not approved: {verdict.reason}", notices=(Notice("unapproved", text),))
 
 
+def hold_until_called(item: Item, board: Board) -> Decision | None:
+    """With `start: manual` an order approves only. An agent starts by a batch or a command, and goes on until the next order."""
+    if _is_called(item.number, item.record, board):
+        return None
+    run = f"/{board.config.prefix} run"
+    return board.hold(item, f"approved only (start: manual); it starts by `{run}` or a batch")
+
+
+def _is_called(number: int, record: Record, board: Board) -> bool:
+    return board.config.start != "manual" or record.called or record.republish or number in board.batches
+
+
 # GitHub takes about 80 new comments and other contents a minute; each start may create a status comment, and people and
 # workers write too.
 STARTS_PER_TICK = 40
@@ -211,12 +223,17 @@ def _kind(record: Record) -> Kind:
 
 
 def expected_order(snapshot: Snapshot, decisions: Iterable[Decision]) -> tuple[int, ...]:
-    """Tasks that start now or wait for it, in the order in which they are taken once their needs are met and a slot is free."""
+    """Tasks that start now or wait for needs or a slot, in the order in which they are taken once they have them."""
     board = Board(snapshot)
     waiting = {
         item.task
         for item in decisions
-        if item.start is not None or (item.status is Status.READY and item.record.live is None)
+        if item.start is not None
+        or (
+            item.status is Status.READY
+            and item.record.live is None
+            and _is_called(item.task, item.record, board)
+        )
     }
     return tuple(
         one.number for one in _in_order([item for item in board.items if item.number in waiting], board)

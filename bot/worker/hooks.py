@@ -7,14 +7,13 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bot.github.port import Reader
-from bot.model.config import Config
 from bot.model.errors import BotError
 from bot.model.report import HookResult, Outcome, Report
 from bot.notation.codec import Unreadable
-from bot.notation.config import read_config
 from bot.notation.keys import Key
 from bot.worker.artifact import find_report, save_report
 from bot.worker.cancellation import Cancellation
+from bot.worker.configuration import configuration_of
 from bot.worker.context import one_line
 from bot.worker.environment import gate_environment
 from bot.worker.gates import Shop, Write, how
@@ -61,8 +60,7 @@ def run_after_hook(
 
     An attempt that was refused never began. Raises UsageError, and what reading the configuration raises.
     """
-    blob = place.unit.config_blob
-    config: Config = read_config(github.file(blob), blob)
+    config = configuration_of(github, place.unit)
     place = replace(place, workspace=tree_of(place, config.isolation))
     report = _report(place)
     if report.outcome is Outcome.REFUSED:

@@ -491,3 +491,13 @@ def test_a_missing_key_holds_the_tasks_of_its_engine_only():
 
     assert started(story) == [started_]
     assert held not in started(story)
+
+
+@pytest.mark.parametrize(("line", "count"), [("start: auto", 1), ("start: manual", 0)])
+def test_start(line, count):
+    story = configured(line)
+    task = story.ready()
+    story.tick()
+
+    assert len(story.starts()) == count
+    assert ("approved only (start: manual)" in story.reason(task)) is (count == 0)

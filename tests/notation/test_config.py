@@ -52,6 +52,7 @@ KEYS = [
     ),
     ("setup", (), "setup: {}", {"[a, b]": ("a", "b"), "make deps": ("make deps",), "[]": ()}),
     ("gates", (), "gates: {}", {"[{name: t, run: r}]": (Gate("t", "r"),), "[]": (), "null": ()}),
+    ("start", "auto", "start: {}", {"manual": "manual", "auto": "auto"}),
     ("isolation", "branch", "isolation: {}", {"worktree": "worktree", "branch": "branch"}),
     ("corrections", 5, "corrections: {}", {"0": 0, "20": 20}),
     ("timeout", 60 * M, "timeout: {}", {"1s": S, "350m": 350 * M, "1h30m": 90 * M}),
@@ -356,6 +357,7 @@ BAD = [
         "hooks: {}",
         ["make", "{before_task: 5}", "{before_task: ''}", "{after: x}", "{timeout: 0}", "{timeout: 61m}"],
     ),
+    ("start: {}", ["now", "true", "null", "off"]),
     ("isolation: {}", ["folder", "true", "null", "off"]),
     ("version: {}", ["0", "2", "'1'", "1.0", "true", "null"]),
 ]
@@ -490,7 +492,7 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(text, near):
 
 @pytest.mark.parametrize(
     "key",
-    "start unit testing".split(),
+    "unit testing".split(),
 )
 def test_a_key_whose_feature_does_not_exist_yet_is_refused_as_that(key):
     assert f"line 2: '{key}' has no effect yet in this version; remove it" in refusal(
