@@ -43,7 +43,7 @@ COMMANDS: Mapping[str, Command] = {
         "all that bears on one task: why it runs, waits or does not start", "bot.conductor.command", "_why"
     ),
     "batch": Command(
-        "order many tasks at once, or stop such a batch (the job of cf-batch.yml)",
+        "order many tasks at once; list, show, stop and resume such batches",
         "bot.conductor.command",
         "_batch",
     ),

@@ -14,6 +14,7 @@ from bot.model.unit import Gate, Kind
 CONFIG_PATH = ".github/cf.yml"
 WORKER_WORKFLOW = "cf-worker.yml"
 CONDUCTOR_WORKFLOW = "cf-conductor.yml"
+BATCH_WORKFLOW = "cf-batch.yml"
 
 
 class EngineConfig(Struct, frozen=True):

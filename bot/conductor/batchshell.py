@@ -1,0 +1,44 @@
+"""`cf batch run|stop|resume`: the same orders from a shell, given to `cf-batch.yml`, which checks whose token it was and writes."""
+
+import json
+import sys
+from collections.abc import Mapping
+
+from bot.conductor.request import read_request
+from bot.github.port import GitHub
+from bot.model.config import BATCH_WORKFLOW
+from bot.model.errors import UsageError
+
+
+def give(environ: Mapping[str, str], inputs: Mapping[str, str], *, as_json: bool) -> int:
+    """Start the workflow with these inputs. Raises UsageError naming all that is wrong with them before anything is started."""
+    from bot.github.client import connect
+
+    check(inputs)
+    github: GitHub = connect(environ)
+    run = dispatch(github, inputs)
+    if as_json:
+        sys.stdout.write(json.dumps({"workflow": BATCH_WORKFLOW, "run": run, "inputs": dict(inputs)}) + "\n")
+        return 0
+    where = f" as run {run}" if run else ""
+    sys.stdout.write(f"cf: the order is given: {BATCH_WORKFLOW} checks and carries it out{where}\n")
+    return 0
+
+
+def check(inputs: Mapping[str, str]) -> None:
+    """What the workflow would refuse, as far as that can be known without GitHub. Raises UsageError."""
+    nobody = {"GITHUB_ACTOR": "somebody", "GITHUB_RUN_ID": "1"}
+    read_request(nobody | {f"CF_BATCH_{name.upper()}": value for name, value in inputs.items()})
+
+
+def dispatch(github: GitHub, inputs: Mapping[str, str]) -> int:
+    """The run's id, or 0 where the server does not tell it. Raises WorkflowMissing and what the port raises."""
+    return github.dispatch(BATCH_WORKFLOW, github.view("cf", None).repository.default_branch, inputs)
+
+
+def number_of(text: str) -> str:
+    """A batch's number as people write it, `30` or `#30`. Raises UsageError."""
+    number = text.removeprefix("#")
+    if not (number.isascii() and number.isdigit() and int(number)):
+        raise UsageError(f"a batch is named by the number of its issue, like 30, and not by {text!r}")
+    return number
