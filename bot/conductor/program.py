@@ -39,7 +39,7 @@ def conduct(environ: Mapping[str, str], *, dry_run: bool, linger: bool) -> int:
     advise = _advise(environ)
     lingering = Lingering(
         tick=lambda: _told_tick(github, clock, environ, advise),
-        superseded=lambda: _superseded(github, clock, environ),
+        superseded=lambda: _superseded(github, environ),
         clock=clock,
     )
     lingering.run(lambda last: last.seen.snapshot.config.linger if linger else timedelta(0))
@@ -127,10 +127,10 @@ class _SystemClock:
         time.sleep(span.total_seconds())
 
 
-def _superseded(github: GitHub, clock: _SystemClock, environ: Mapping[str, str]) -> bool:
+def _superseded(github: GitHub, environ: Mapping[str, str]) -> bool:
     """Whether another conductor run waits for this one to end: it has seen newer events, so it should go on."""
     try:
-        runs = github.runs(CONDUCTOR_WORKFLOW, clock.now() - timedelta(hours=1))
+        runs = github.newest_runs(CONDUCTOR_WORKFLOW)
     except BotError:
         return True  # better to end early than to wait blindly
     own = environ.get("GITHUB_RUN_ID", "")

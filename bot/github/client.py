@@ -64,6 +64,9 @@ class Client:
     def issue(self, number: int) -> Issue:
         return self._snapshots.issue(number)
 
+    def is_open(self, number: int) -> bool:
+        return rest.is_open(self._session, number)
+
     def issues(self, numbers: Sequence[int]) -> Mapping[int, Issue]:
         return self._snapshots.issues(numbers)
 
@@ -108,6 +111,9 @@ class Client:
 
     def runs(self, workflow: str, since: datetime | None = None) -> tuple[Run, ...]:
         return rest.runs(self._session, workflow, since)
+
+    def newest_runs(self, workflow: str) -> tuple[Run, ...]:
+        return rest.newest_runs(self._session, workflow)
 
     def run(self, run_id: int) -> Run:
         return rest.run(self._session, run_id)

@@ -7,6 +7,8 @@ Body editors are asked for a hundred at a time because the order of `userContent
 
 from collections.abc import Sequence
 
+from bot.model.issue import FIRST_COMMENTS
+
 _WHO = """
 fragment Who on Actor {
   __typename
@@ -55,7 +57,7 @@ fragment Task on Issue {
       repository { nameWithOwner }
     }
   }
-  comments(first: 5) { nodes { ...Words } }%EDGES%
+  comments(first: %FIRST%) { nodes { ...Words } }%EDGES%
 }"""
 
 EDGES = """
@@ -134,7 +136,7 @@ def view(
 
 def task(*, edges: bool) -> str:
     """The fragment that reads one issue."""
-    return _TASK.replace("%EDGES%", EDGES if edges else "")
+    return _TASK.replace("%EDGES%", EDGES if edges else "").replace("%FIRST%", str(FIRST_COMMENTS))
 
 
 def _list(name: str, *, since: bool) -> str:

@@ -105,6 +105,12 @@ class DryRun:
     def file(self, blob: str) -> str:
         return self._github.file(blob)
 
+    def is_open(self, number: int) -> bool:
+        return self._github.is_open(number)
+
+    def newest_runs(self, workflow: str) -> tuple[Run, ...]:
+        return self._github.newest_runs(workflow)
+
     def runs(self, workflow: str, since: datetime | None = None) -> tuple[Run, ...]:
         return self._github.runs(workflow, since)
 

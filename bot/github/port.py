@@ -36,6 +36,10 @@ class Reader(Protocol):
         """The runs of a workflow file, newest first, created at or after `since`. Raises WorkflowMissing on 404."""
         ...
 
+    def newest_runs(self, workflow: str) -> tuple[Run, ...]:
+        """The hundred newest runs of a workflow file, newest first. Asked again, it costs nothing while nothing changed."""
+        ...
+
     def run(self, run_id: int) -> Run:
         """One run. Raises NotFound if it was deleted."""
         ...
@@ -74,6 +78,10 @@ class Reader(Protocol):
         """One issue with its events and body edits, fresh. Raises NotFound."""
         ...
 
+    def is_open(self, number: int) -> bool:
+        """Whether an issue is open. Asked again, it costs nothing while nothing changed. Raises NotFound."""
+        ...
+
     def issues(self, numbers: Sequence[int]) -> Mapping[int, Issue]:
         """The same for many in one request per fifty; those that do not exist, or are pull requests, are left out."""
         ...
@@ -87,7 +95,7 @@ class Reader(Protocol):
         ...
 
     def comment(self, comment_id: int) -> Comment:
-        """One comment by database id, fresh. Raises NotFound."""
+        """One comment by database id, fresh. Asked again, it costs nothing while nothing changed. Raises NotFound."""
         ...
 
     def comments_on(self, number: int) -> tuple[Comment, ...]:

@@ -42,7 +42,11 @@ def comments_since(session: Session, since: datetime) -> tuple[Comment, ...]:
 
 
 def comment(session: Session, comment_id: int) -> Comment:
-    return decode.rest_comment(session.get(session.path("issues", "comments", comment_id)).json())
+    return decode.rest_comment(session.look_again(session.path("issues", "comments", comment_id)).json())
+
+
+def is_open(session: Session, number: int) -> bool:
+    return str(session.look_again(session.path("issues", number)).json()["state"]) == "open"
 
 
 def comments_on(session: Session, number: int) -> tuple[Comment, ...]:
@@ -123,6 +127,15 @@ def runs(session: Session, workflow: str, since: datetime | None) -> tuple[Run, 
             break
         until = _iso(min(one.created_at for one in found.values()))
     return tuple(sorted(found.values(), key=lambda one: (one.created_at, one.id), reverse=True))
+
+
+def newest_runs(session: Session, workflow: str) -> tuple[Run, ...]:
+    path = session.path("actions", "workflows", workflow, "runs")
+    try:
+        found = session.look_again(path, {"per_page": 100}).json()
+    except NotFound:
+        raise _missing(session, workflow) from None
+    return tuple(decode.run(one) for one in found["workflow_runs"])
 
 
 def run(session: Session, run_id: int) -> Run:

@@ -53,6 +53,7 @@ class Session:
         self._paused: dict[str, datetime] = {}
         self._unnamed_limits = 0
         self._last_write: datetime | None = None
+        self._known: dict[tuple[str, tuple[tuple[str, Any], ...]], Answer] = {}
 
     def path(self, *segments: str | int) -> str:
         """A path below our repository."""
@@ -61,6 +62,20 @@ class Session:
     def get(self, path: str, params: Mapping[str, Any] | None = None) -> Answer:
         """Read JSON; an answer that was cut off is asked for again. Raises NotFound, Refused, CannotGoOn, TryLater."""
         return self._call("GET", path, Repeat.READ, _expect_json, params=params)
+
+    def look_again(self, path: str, params: Mapping[str, Any] | None = None) -> Answer:
+        """Read what was read before and has seldom changed: GitHub does not count a request that it answers by 304.
+
+        Source: docs.github.com, "Best practices for using the REST API", on conditional requests. Raises as `get` does.
+        """
+        key = (path, tuple(sorted((params or {}).items())))
+        known = self._known.get(key)
+        tag = known.headers.get("etag", "") if known is not None else ""
+        answer = self._call("GET", path, Repeat.READ, _take_any, params=params, tag=tag)
+        if answer.status == 304 and known is not None:
+            return known
+        self._known[key] = _expect_json(answer)
+        return answer
 
     def get_bytes(self, path: str) -> bytes:
         """Read what is no JSON. Raises as `get` does."""

@@ -32,9 +32,18 @@ class Wire(Protocol):
     """Something that carries a request to GitHub and its answer back, whatever the answer is."""
 
     def send(
-        self, method: str, url: str, *, params: Mapping[str, Any] | None = None, json: Any = None
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        json: Any = None,
+        tag: str = "",
     ) -> Answer:
-        """Raises Unsent if the request never left, Lost if its answer did not come."""
+        """`tag` is the ETag of an answer that is still at hand: 304 says that it holds.
+
+        Raises Unsent if the request never left, Lost if its answer did not come.
+        """
         ...
 
     def close(self) -> None: ...
@@ -65,12 +74,12 @@ class _Kit:
         self._kit.__enter__()  # one connection pool instead of one per request
         self._hosts = {urlsplit(api_url).netloc.rpartition("@")[2]}  # whom we mean to tell something
 
-    def send(self, method: str, url: str, secrets: Sequence[str], **parts: Any) -> Answer:
+    def send(self, method: str, url: str, secrets: Sequence[str], *, tag: str, **parts: Any) -> Answer:
         """See `Wire.send`. None of the `secrets` is in an error's words."""
         import httpx
         from githubkit.exception import RequestError, RequestFailed
 
-        headers = {"X-GitHub-Api-Version": API_VERSION}
+        headers = {"X-GitHub-Api-Version": API_VERSION} | ({"If-None-Match": tag} if tag else {})
         if "://" in url:
             self._hosts.add(urlsplit(url).netloc)
         try:
@@ -123,16 +132,22 @@ class GithubkitWire:
         return _Kit(TokenAuthStrategy(self._token), self._api_url)
 
     def send(
-        self, method: str, url: str, *, params: Mapping[str, Any] | None = None, json: Any = None
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        json: Any = None,
+        tag: str = "",
     ) -> Answer:
-        answer = self._kit.send(method, url, (self._token,), params=params, json=json)
+        answer = self._kit.send(method, url, (self._token,), params=params, json=json, tag=tag)
         if answer.status != 401 or not self._credential.renew(self._token):
             return answer
         # 401: nothing was carried out, so it can be sent again whatever it is.
         self._kit.close()
         self._token = self._credential.token
         self._kit = self._connect()
-        return self._kit.send(method, url, (self._token,), params=params, json=json)
+        return self._kit.send(method, url, (self._token,), params=params, json=json, tag=tag)
 
     def close(self) -> None:
         self._kit.close()
@@ -148,14 +163,20 @@ class AppWire:
         self._kit = _Kit(AppAuthStrategy(app, key), api_url)
 
     def send(
-        self, method: str, url: str, *, params: Mapping[str, Any] | None = None, json: Any = None
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        json: Any = None,
+        tag: str = "",
     ) -> Answer:
         try:
             from jwt import InvalidKeyError
         except ImportError:
             raise CannotGoOn("acting as a GitHub App needs the extra `app`: cf-conductor[app]") from None
         try:
-            return self._kit.send(method, url, (self._key,), params=params, json=json)
+            return self._kit.send(method, url, (self._key,), params=params, json=json, tag=tag)
         except (InvalidKeyError, ValueError):
             # What is said about a key may quote it.
             raise UsageError("CF_APP_PRIVATE_KEY is not a private key that can be read") from None

@@ -115,6 +115,10 @@ class NeedState(StrEnum):
         return self in (NeedState.COMPLETED, NeedState.MERGED)
 
 
+FIRST_COMMENTS = 5
+"""How many comments come with an issue: its status comment is usually among them, and most issues have no more."""
+
+
 class Issue(Struct, frozen=True):
     """One issue of the repository as GitHub shows it. `labels` keep their stored spelling; `events` are oldest first."""
 

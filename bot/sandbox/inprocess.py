@@ -23,7 +23,17 @@ from bot.model.change import (
 )
 from bot.model.config import CONFIG_PATH
 from bot.model.errors import BotError, CannotGoOn, NotFound, Refused, TryLater, UsageError, WorkflowMissing
-from bot.model.issue import Comment, Edge, Event, EventKind, Issue, NeedState, Pull, StateReason
+from bot.model.issue import (
+    FIRST_COMMENTS,
+    Comment,
+    Edge,
+    Event,
+    EventKind,
+    Issue,
+    NeedState,
+    Pull,
+    StateReason,
+)
 from bot.model.ref import Ref
 from bot.model.review import ChangedFile, PullSummary, Remark, Review
 from bot.model.run import Artifact, Job, Run
@@ -45,7 +55,6 @@ from bot.sandbox.world.state import (
 from bot.sandbox.world.workflows import MAX_INPUT_TEXT, MAX_INPUTS
 from bot.sandbox.world.world import World
 
-FIRST_COMMENTS = 5
 TIMELINE_KEPT = 40
 _TRACKING = (*Status, "dashboard", "batch")
 _BATCH_STATES = tuple(f"batch/{state}" for state in BatchState)
@@ -96,6 +105,9 @@ class InProcess:
                 return tuple(self._run(run) for run in runs if since is None or run.created_at >= since)
 
             return self._fresh(f"runs {workflow}", read)
+
+    def newest_runs(self, workflow: str) -> tuple[Run, ...]:
+        return self.runs(workflow)[:100]
 
     def run(self, run_id: int) -> Run:
         with self._call("run"):
@@ -153,6 +165,11 @@ class InProcess:
         with self._call("issue", resource="graphql"):
             self._may_read("issues")
             return self._issue(self._world.issues.get(number))
+
+    def is_open(self, number: int) -> bool:
+        with self._call("is_open"):
+            self._may_read("issues")
+            return self._world.issues.get(number).is_open
 
     def issues(self, numbers: Sequence[int]) -> Mapping[int, Issue]:
         with self._call("issues", resource="graphql"):

@@ -67,7 +67,7 @@ def judge_claim(facts: ClaimFacts) -> Claim | Refusal:
         return Refusal(
             f"an agent job cannot be run again: `/{facts.prefix} retry` in a comment on the issue starts a new attempt"
         )
-    if refusal := still_wanted(facts.issue, record, key):
+    if refusal := still_wanted(facts.issue.is_open, record, key):
         return refusal
     assert record is not None
     assert record.live is not None
@@ -82,18 +82,18 @@ def judge_claim(facts: ClaimFacts) -> Claim | Refusal:
     return Claim(facts.issue, record)
 
 
-def still_wanted(issue: Issue, record: Record | None, key: Key) -> Refusal | None:
-    """Why this attempt is not wanted any more, or None: asked before the start and again before publishing."""
-    if not issue.is_open:
-        return Refusal(f"#{issue.number} is closed")
+def still_wanted(is_open: bool, record: Record | None, key: Key) -> Refusal | None:
+    """Why this attempt is not wanted any more, or None: asked before the start, while it runs, and again before publishing."""
+    if not is_open:
+        return Refusal(f"#{key.task} is closed")
     if record is None:
-        return Refusal(f"#{issue.number} has no record that names {key}")
+        return Refusal(f"#{key.task} has no record that names {key}")
     live = record.live
     if live is None:
-        return Refusal(f"{key} is not the current attempt of #{issue.number}: it has none")
+        return Refusal(f"{key} is not the current attempt of #{key.task}: it has none")
     if live.number != key.number:
         return Refusal(
-            f"{key} is not the current attempt of #{issue.number}: that is {Key(issue.number, live.number)}"
+            f"{key} is not the current attempt of #{key.task}: that is {Key(key.task, live.number)}"
         )
     if live.cancelled_for:
         return Refusal(f"{key} was cancelled: {live.cancelled_for}")
@@ -140,7 +140,7 @@ def _editors(issue: Issue, record: Record) -> tuple[Account, ...]:
 def read_claim(github: Reader, place: Place, config: Config) -> ClaimFacts:
     """Look everything up afresh. Raises NotFound if the issue is gone."""
     issue = github.issue(place.unit.lead)
-    record = read_own_record(github, place.unit)
+    record = read_own_record(github, place.unit, issue)
     owner, reported, legs = _owner(github, place, record.live.claimed_at if record and record.live else None)
     digest = text_digest(issue.title, issue.body)
     return ClaimFacts(
@@ -159,10 +159,15 @@ def read_claim(github: Reader, place: Place, config: Config) -> ClaimFacts:
     )
 
 
-def read_own_record(github: Reader, unit: Unit) -> Record | None:
-    """The record of the unit's first task, from the comment that the unit names. Raises Unreadable."""
+def read_own_record(github: Reader, unit: Unit, issue: Issue | None = None) -> Record | None:
+    """The record of the unit's first task, from the comment that the unit names. Raises Unreadable.
+
+    Where the issue was read just now and shows that comment, nothing more is asked.
+    """
+    number = unit.comments[0]
+    shown = next((one for one in (issue.comments if issue else ()) if one.id == number), None)
     try:
-        return read_record(github.comment(unit.comments[0]), unit.lead, unit.accounts)
+        return read_record(shown or github.comment(number), unit.lead, unit.accounts)
     except NotFound:
         return None
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from bot.github.port import Reader
 from bot.model.config import Config
 from bot.model.errors import NotFound, Refused
-from bot.model.issue import Account, Comment, Issue
+from bot.model.issue import FIRST_COMMENTS, Account, Comment, Issue
 from bot.model.record import Record
 from bot.model.report import Outcome, Report
 from bot.model.review import Review
@@ -70,7 +70,8 @@ def gather(
     """Everything for `write_prompt`. Raises what the port raises, and GitFailed."""
     issue, record = claim.issue, claim.record
     words = Words(github, config, place.unit.accounts)
-    comments = words.comments(github.comments_on(issue.number))
+    whole = len(issue.comments) < FIRST_COMMENTS
+    comments = words.comments(issue.comments if whole else github.comments_on(issue.number))
     reviews, closing = _about_our_pull(github, record, words)
     needs, missing = _needs(github, place, config, issue, words)
     if words.passed_over:

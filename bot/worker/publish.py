@@ -182,10 +182,10 @@ class _Publication:
         except NotFound:
             raise NotWanted(f"#{key.task} is gone") from None
         try:
-            record = read_own_record(self._github, self._place.unit)
+            record = read_own_record(self._github, self._place.unit, issue)
         except Unreadable as error:
             raise NotWanted(f"the record of #{key.task} cannot be read: {error}") from None
-        if refusal := still_wanted(issue, record, key):
+        if refusal := still_wanted(issue.is_open, record, key):
             raise NotWanted(refusal.reason)
         assert record is not None
         if words := unapproved(self._github, issue, record, self._config, self._place.unit.accounts):

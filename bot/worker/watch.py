@@ -37,9 +37,8 @@ def _watch(
 ) -> None:
     while not done.wait(interval) and not cancellation.reason:
         try:
-            refusal = still_wanted(
-                github.issue(place.key.task), read_own_record(github, place.unit), place.key
-            )
+            is_open = github.is_open(place.key.task)
+            refusal = still_wanted(is_open, read_own_record(github, place.unit), place.key)
         except BotError as error:
             log.warning("could not look after the issue", extra={"task": place.key.task, "error": str(error)})
             continue

@@ -437,3 +437,13 @@ def test_a_file_on_the_default_branch_is_read_by_its_path(world, github):
 
 def test_whether_actions_may_open_pull_requests_is_for_administrators_to_know(world, github):
     assert github.actions_may_open_pulls() is None
+
+
+def test_an_issue_is_open_until_it_is_closed_and_the_newest_runs_come_first(world, github):
+    number = world.open_issue("A task", "")
+    runs = [world.dispatch("cf-worker.yml", inputs={"units": "[]", "keys": ""}) for _ in range(2)]
+
+    assert github.is_open(number)
+    world.close(number)
+    assert not github.is_open(number)
+    assert [run.id for run in github.newest_runs("cf-worker.yml")] == list(reversed(runs))

@@ -139,7 +139,9 @@ def test_the_first_attempt_of_the_retried_one_left_its_failing_gate(demo):
 def test_the_question_and_its_answer_stand_on_the_issue(demo):
     words = [(comment.author.login, comment.body) for comment in demo.world.comments_of(4)]
     asked = next(
-        place for place, (_, body) in enumerate(words) if body.startswith("**Question.** @maintainer")
+        place
+        for place, (_, body) in enumerate(words)
+        if body.startswith("**Question, answered** by maintainer.") and "19 percent" in body
     )
     assert words[asked][0] == BOT.login
     assert (LOGIN, "A") in words[asked:]
