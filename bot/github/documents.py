@@ -97,6 +97,10 @@ _BY_CREATION = "orderBy: {field: CREATED_AT, direction: ASC}"
 _ONE = "{ ...Task ...Reviewed ...PullAsIssue }"
 
 
+MOST_NUMBER = 2**31 - 1
+"""GraphQL's integers have 32 bits."""
+
+
 def view(
     lists: Sequence[str], numbers: Sequence[int], labels: int, *, facts: bool, since: bool, edges: bool
 ) -> str:

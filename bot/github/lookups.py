@@ -19,11 +19,11 @@ _PROBES = (
 
 def needs(session: Session, refs: Sequence[Ref]) -> Mapping[Ref, NeedState]:
     """See `Reader.needs`. A lookup that fails for now is UNKNOWN and fails nothing else."""
-    wanted = sorted(set(refs))
-    found: dict[Ref, NeedState] = {}
+    wanted = sorted(ref for ref in set(refs) if 0 < ref.number <= documents.MOST_NUMBER)
+    found: dict[Ref, NeedState] = dict.fromkeys(refs, NeedState.UNREADABLE)
     for start in range(0, len(wanted), _REFS):
         found |= _needs(session, wanted[start : start + _REFS])
-    lost = [ref for ref, state in found.items() if state is NeedState.UNREADABLE]
+    lost = [ref for ref in wanted if found[ref] is NeedState.UNREADABLE]
     for ref in lost[:_PROBES]:
         try:
             found[ref] = rest.moved_need(session, ref)

@@ -66,7 +66,7 @@ class Snapshots:
             _List("done", (f"{prefix}:{Status.DONE}",)),
         ]
         names = tuple(f"{prefix}:{name}" for name in (*Status, *_OTHER_LABELS))
-        numbers = list(dict.fromkeys(number for number in also if number > 0))
+        numbers = _there(also)
         issues: dict[int, Issue] = {}
         first = self._round(lists, numbers, names, changed_since, facts=True)
         self._take(first, lists, issues)
@@ -76,8 +76,9 @@ class Snapshots:
 
     def issue(self, number: int) -> Issue:
         """One issue, fresh. Raises NotFound."""
-        reply = self._round([], [number], (), None, facts=False)
-        node = reply.data["repository"].get(f"n{number}")
+        there = _there([number])
+        found = self._round([], there, (), None, facts=False).data["repository"] if there else {}
+        node = found.get(f"n{number}")
         if node is None:
             raise NotFound(
                 f"issue {number} does not exist in {self._session.repository}, or the token may not see it"
@@ -86,7 +87,7 @@ class Snapshots:
 
     def issues(self, numbers: Sequence[int]) -> dict[int, Issue]:
         """Many, fresh; those that do not exist or are pull requests are left out."""
-        wanted = list(dict.fromkeys(number for number in numbers if number > 0))
+        wanted = _there(numbers)
         found: dict[int, Issue] = {}
         while wanted:
             self._take(self._round([], wanted, (), None, facts=False), [], found)
@@ -218,6 +219,11 @@ class Snapshots:
             config_blob=config.get("oid") or "",
             at=reply.at,
         )
+
+
+def _there(numbers: Iterable[int]) -> list[int]:
+    """Each number once that an issue can have; any other would spoil the whole request."""
+    return list(dict.fromkeys(number for number in numbers if 0 < number <= documents.MOST_NUMBER))
 
 
 def _variables(lists: Iterable[_List], size: int, facts: bool) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from bot.model.engine import Wish
-from bot.model.moment import Moment
+from bot.model.moment import Moment, check_years
 from bot.model.report import Hold, Outcome, Question
 from bot.model.status import Status
 from bot.model.unit import Kind
@@ -67,6 +67,9 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
     failure: str = ""
     retry_after: Moment | None = None
 
+    def __post_init__(self) -> None:
+        check_years(self.claimed_at, self.ended_at, self.cancel_sent_at)
+
     @property
     def live(self) -> bool:
         return self.outcome is None
@@ -96,6 +99,9 @@ class Blocker(Struct, frozen=True, omit_defaults=True):
     question: Question
     asked_at: Moment
     same_as: int = 0
+
+    def __post_init__(self) -> None:
+        check_years(self.asked_at)
 
 
 class Answer(Struct, frozen=True, omit_defaults=True):
@@ -127,12 +133,18 @@ class Held(Struct, frozen=True, omit_defaults=True):
     protected: tuple[str, ...] = ()
     tries: int = 0
 
+    def __post_init__(self) -> None:
+        check_years(self.at)
+
 
 class Unmerged(Struct, frozen=True, omit_defaults=True):
     """Published work that `merge: auto` could not merge: when that was refused last, and how often it was tried again."""
 
     at: Moment
     tries: int = 0
+
+    def __post_init__(self) -> None:
+        check_years(self.at)
 
 
 class SharedFix(Struct, frozen=True, omit_defaults=True):

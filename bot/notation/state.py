@@ -4,8 +4,9 @@ It is a cache and a set of cursors: with the dashboard lost, the next tick start
 """
 
 from collections.abc import Collection, Mapping
+from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from bot.model.advice import Verdict
@@ -20,6 +21,9 @@ NAME = "state"
 _MOST = 30_000  # characters; the dashboard shows where everything stands as well, within what GitHub takes
 _MOST_FIXED = 50
 _MOST_VERDICTS = 8_000  # of them: some dozens, and each can be had again
+
+
+Number = Annotated[str, Meta(pattern="^[1-9][0-9]{0,9}$")]  # of an issue
 
 
 class State(Struct, frozen=True, omit_defaults=True):
@@ -38,8 +42,8 @@ class State(Struct, frozen=True, omit_defaults=True):
     """
 
     comments_since: Moment
-    records: Mapping[str, str] = field(default_factory=dict)
-    finished: Mapping[str, str] = field(default_factory=dict)
+    records: Mapping[Number, str] = field(default_factory=dict)
+    finished: Mapping[Number, str] = field(default_factory=dict)
     config_blob: str = ""
     rejected: str = ""
     paused_for: str = ""

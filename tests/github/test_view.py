@@ -111,6 +111,16 @@ def test_done_ones_are_bounded_by_time_and_others_come_by_number(router):
     assert len(fake.requests) == 1
 
 
+def test_a_number_that_no_issue_can_have_is_not_asked_for(router):
+    hub(router, issue(1, []))
+    with client() as github:
+        assert list(github.issues([1, 0, -1, 2**31, 10**30])) == [1]
+        with pytest.raises(NotFound):
+            github.issue(2**31)
+        ref = Ref("acme/shop", 2**31)
+        assert github.needs([ref]) == {ref: NeedState.UNREADABLE}
+
+
 def test_many_by_number_are_spread_over_documents(router):
     fake = hub(router, *(issue(n, []) for n in range(1, 121)))
     with client() as github:
