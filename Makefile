@@ -26,7 +26,7 @@ unexport VIRTUAL_ENV
 # Bytecode is worth having: tests, demo and benchmarks start hundreds of interpreters.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-unit engines check format bench oracles oracles-check schema clean
+.PHONY: help setup demo test test-unit soak engines check format bench oracles oracles-check schema clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,9 @@ test: setup ## every test
 
 test-unit: .venv/.ready ## the quick tests: values in, decisions out
 	@$(PYTEST) -m "not e2e and not slow and not live" $(UNIT)
+
+soak: .venv/.ready ## anything in any order, tens of thousands of times: SOAK=50000 make soak
+	@CF_SOAK=$${SOAK:-20000} $(BIN)/pytest tests/conductor/test_anything.py -q --timeout=0 --log-level=CRITICAL
 
 engines: setup ## install the real agent programs into .engines, and hold each engine's promises against them (minutes, 3 GB)
 	@$(BIN)/python -m scripts.install_engines
@@ -69,20 +72,12 @@ format: .venv/.ready ## let ruff rewrite what it can
 	@$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-soak: .venv/.ready ## anything in any order, tens of thousands of times: SOAK=50000 make soak
-	@CF_SOAK=$${SOAK:-20000} $(BIN)/pytest tests/conductor/test_anything.py -q --timeout=0 --log-level=CRITICAL
-
 bench: .venv/.ready ## how fast the hot paths are
 	@for bench in planning makespan cold_start tick worker; do $(BIN)/python -m "benches.$$bench"; done
 
 oracles: .venv/.ready ## rewrite GitHub's descriptions in tests/data/github from the npm packages
 	@$(BIN)/python -m scripts.slim_openapi
 	$(BIN)/python -m scripts.graphql_schema
-
-oracles-engines: setup ## install the real agent programs into .engines, and hold each engine's promises against them (minutes, 3 GB)
-	@$(BIN)/python -m scripts.install_engines
-	$(BIN)/pytest -m live tests/worker/engines tests/sandbox_command/test_real_agents.py --timeout 600
-	$(BIN)/python -m scripts.engine_table
 
 oracles-check: .venv/.ready ## say whether tests/data/github still equals what the npm packages say
 	@$(BIN)/python -m scripts.slim_openapi --check

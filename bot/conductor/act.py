@@ -197,11 +197,15 @@ def _noted(decision: Decision) -> Record:
 def _write(
     github: GitHub, decisions: Sequence[Decision], seen: Observation, effects: Effects
 ) -> dict[int, Written]:
-    """One batch for all tasks. Returns where each record stands now; a task whose record was refused is not in it."""
+    """One batch for all tasks. Returns where each record stands now; a task whose record was refused is not in it.
+
+    New records come first, right after the last look: another conductor may be about to write one as well.
+    """
+    tasks = seen.snapshot.tasks
     orders = [
         order
-        for decision in decisions
-        for order in _orders(decision, seen.snapshot.tasks[decision.task], seen.snapshot.config)
+        for decision in sorted(decisions, key=lambda item: tasks[item.task].comment is not None)
+        for order in _orders(decision, tasks[decision.task], seen.snapshot.config)
     ]
     answers = github.write([order.change for order in orders]) if orders else ()
     effects.writes += len(orders)

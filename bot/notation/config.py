@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Mapping
 from datetime import timedelta
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -68,6 +69,7 @@ _PREFIX_LINE = re.compile(
 )
 
 
+@lru_cache(maxsize=2)  # a conductor that lingers or runs for ever looks at the same file again and again
 def read_config(text: str | None, blob: str = "", file: str = CONFIG_PATH) -> Config:
     """Read the file's text; None (no file) is the defaults. `blob` is its git blob id, kept in the result.
     `file` is what errors call it.

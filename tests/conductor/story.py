@@ -50,6 +50,7 @@ class Story:
         self.github = self.world.github()
         self.last: Tick | None = None
         self.advise: Advise = no_advice
+        self.writes_before = 0
 
     def ready(self, body: str = "", *labels: str, title: str = "Do it") -> int:
         """An issue that a maintainer labelled ready."""
@@ -80,17 +81,24 @@ class Story:
 
     def settle(self) -> None:
         """Tick until nothing is left to do; a tick that dies is followed by another, after the launch grace."""
-        quiet = 0
-        while quiet < 2:
+        quiet, in_doubt = False, True
+        while not quiet:
             try:
-                before = self.world.faults.writes
-                self.tick()
-                quiet = quiet + 1 if self.world.faults.writes == before else 0
+                before, behind = self.world.faults.writes, self.world.faults.stale_reads
+                last = self.tick()
+                quiet = self.world.faults.writes == before and not behind
+                in_doubt = in_doubt or bool(last.effects.refused)
             except (Disconnected, TryLater):
-                quiet = 0
-            if self.waits_for_run():
+                quiet, in_doubt = False, True
+            # A tick that came to its end has a run for each of its claims.
+            in_doubt = in_doubt and self.waits_for_run()
+            if in_doubt:
                 self.world.wait(timedelta(minutes=6))
-                quiet = 0
+                quiet = False
+
+    def on_with(self) -> None:
+        """What follows is what this story is about: its writes are the ones at which ticks are killed."""
+        self.writes_before = self.world.faults.writes
 
     def waits_for_run(self) -> bool:
         """Whether a claim has no run to show for it."""

@@ -1,11 +1,10 @@
-"""What must always hold (numbers as in docs/architecture.md, "Invariants")."""
+"""What must always hold (numbers as in docs/architecture.md, "Invariants"; 16, and more of 9, in test_killed.py)."""
 
 from datetime import timedelta
 
 import pytest
 
 from bot.model.report import Outcome, Question
-from bot.sandbox.world.faults import Disconnected
 from bot.worker.claim import Claim, Refusal
 from tests.conductor.story import CONFIG, Story
 
@@ -389,34 +388,6 @@ def test_15_a_report_of_passed_without_a_successful_verify_job_is_not_believed()
 
     assert story.status(task) == ("ready",)
     assert story.record(task).attempts[-1].outcome is Outcome.INFRA
-
-
-@pytest.mark.slow
-def test_16_killed_after_any_write_and_run_again_ends_the_same_with_one_start_each():
-    """Every write of a story from label to merge is the last one of its tick once, before and after it was applied."""
-
-    def told(kill_at: int | None, after: bool) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
-        story = Story()
-        first = story.ready()
-        second = story.ready(f"depends on #{first}")
-        if kill_at is not None:
-            story.world.faults.fail_write(kill_at, after=after, error=Disconnected)
-        story.settle()
-        for task in (first, second):
-            story.finish_live(task, Outcome.PASSED)
-            story.settle()
-            story.merge(task)
-            story.settle()
-        return story.status(first), story.status(second), sorted(story.agent_starts())
-
-    expected = told(None, after=False)
-    assert expected[0] == expected[1] == ("merged",)
-    assert len(expected[2]) == 2
-    for number in range(1, 26):
-        for after in (False, True):
-            first, second, starts = told(number, after)
-            assert (first, second) == expected[:2], (number, after)
-            assert len(starts) == 2, (number, after)
 
 
 def test_17_act_08_ticks_hours_apart_lose_and_double_nothing():
