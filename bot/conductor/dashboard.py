@@ -79,6 +79,7 @@ def remember(
             orphans,
             verdicts,
             fixed,
+            plan.proposed,
         ),
         _running(plan),
     )

@@ -18,7 +18,7 @@ from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.engine import Around
 from bot.model.errors import CannotGoOn, NotFound, Refused, TryLater, UsageError, WorkflowMissing
 from bot.model.issue import Comment, Issue, NeedState
-from bot.model.record import Attempt, Record, Spent
+from bot.model.record import Attempt, Proposed, Record, Spent
 from bot.model.ref import Ref
 from bot.model.report import Report
 from bot.model.run import Artifact, Run
@@ -113,6 +113,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         orphans=_orphans(github, runs, tasks, {batch.number for batch in batches}),
         remembered=state.verdicts if state else {},
         fixed=state.fixed if state else {},
+        proposed=state.proposed if state else Proposed(),
     )
     snapshot, boxes = read_boxes(dashboard, snapshot, partial(look_up, github))
     paused = pause_words(dashboards, snapshot, boxes, state.paused_for if state else "")

@@ -9,7 +9,7 @@ from bot.model.chosen import Chosen
 from bot.model.engine import Wish
 from bot.model.issue import Comment, Issue
 from bot.model.moment import Moment
-from bot.model.record import Attempt
+from bot.model.record import Attempt, Proposed
 
 
 class Strategy(StrEnum):
@@ -128,8 +128,9 @@ class BatchRecord(Struct, frozen=True, omit_defaults=True):
 
     `rounds` counts the extra rounds begun, the last of them at `round_at`; `was` holds members by their status before a
     resume. `needs` are the inferred ones, by member, once `inferred` (`serial`: in vain, so the members go one by one);
-    `inference` says how that went. `blames` counts how often the gate named a member, `sums` reconciliations by kind. `facts`
-    is a digest of what the issue shows.
+    `inference` says how that went. `proposed` are those that `/cf deps` on its issue came to; by consent all of them reach the
+    issues. `blames` counts how often the gate named a member, `sums` reconciliations by kind. `facts` is a digest of what the
+    issue shows.
     """
 
     state: BatchState = BatchState.PENDING
@@ -143,6 +144,7 @@ class BatchRecord(Struct, frozen=True, omit_defaults=True):
     serial: bool = False
     needs: dict[int, tuple[int, ...]] = field(default_factory=dict)
     inference: tuple[str, ...] = ()
+    proposed: Proposed = Proposed()
     gate: Search | None = None
     next_gate: int = 1
     blames: dict[int, int] = field(default_factory=dict)

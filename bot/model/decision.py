@@ -11,7 +11,7 @@ from bot.model.batch import Batch, BatchRecord
 from bot.model.change import React
 from bot.model.chosen import Chosen
 from bot.model.engine import Choice
-from bot.model.record import Fixed, Record
+from bot.model.record import Fixed, Proposed, Record
 from bot.model.ref import Ref
 from bot.model.snapshot import Lookup
 from bot.model.status import Status
@@ -159,6 +159,7 @@ class Plan(Struct, frozen=True):
     remembered: Mapping[str, Verdict] = field(default_factory=dict)
     fixed: Mapping[str, Fixed] = field(default_factory=dict)
     relations: tuple[tuple[int, Ref], ...] = ()
+    proposed: Proposed = Proposed()  # on the dashboard, for later ticks
 
     @property
     def wants(self) -> frozenset[Lookup]:

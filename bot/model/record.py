@@ -162,6 +162,13 @@ class Fixed(Struct, frozen=True, omit_defaults=True):
     times: int = 1
 
 
+class Proposed(Struct, frozen=True, omit_defaults=True):
+    """Needs (task, need) that were inferred for many tasks at once, and who wants them taken over (empty: nobody yet)."""
+
+    needs: tuple[tuple[int, int], ...] = ()
+    consent: str = ""
+
+
 class Record(Struct, frozen=True, omit_defaults=True):
     """The record of task `task`. `attempts` are oldest first; `strikes` and `interruptions` count since they were last cleared.
 

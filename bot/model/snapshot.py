@@ -10,7 +10,7 @@ from bot.model.batch import Batch
 from bot.model.config import Config
 from bot.model.engine import Around
 from bot.model.issue import Comment, Issue, NeedState
-from bot.model.record import Fixed, Spent
+from bot.model.record import Fixed, Proposed, Spent
 from bot.model.ref import Ref
 from bot.model.report import Question, Report
 from bot.model.run import Artifact, Job, Run
@@ -105,3 +105,4 @@ class Snapshot(Struct, frozen=True):
     remembered: Mapping[str, Verdict] = field(default_factory=dict)
     judged: Mapping[Question, Judged] = field(default_factory=dict)
     fixed: Mapping[str, Fixed] = field(default_factory=dict)
+    proposed: Proposed = Proposed()  # on the dashboard, by an earlier tick

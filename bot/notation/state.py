@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bot.model.advice import Verdict
 from bot.model.issue import Issue
 from bot.model.moment import Moment
-from bot.model.record import Fixed, Spent
+from bot.model.record import Fixed, Proposed, Spent
 from bot.notation.codec import Unreadable, dump, load
 from bot.notation.marker import read_marker, write_marker
 
@@ -34,7 +34,8 @@ class State(Struct, frozen=True, omit_defaults=True):
     finished: one that has left the tracked issues is looked at by its number. `finished` says the same for finished ones whose
     record is not among the first comments of their issue, so that a reopened task finds it again.
     `acted` are comments at the cursor, which are read again, and whose commands were seen to. `verdicts` are what became of
-    questions here, by question_fingerprint, oldest first, `fixed` the last shared failures that were mended.
+    questions here, by question_fingerprint, oldest first, `fixed` the last shared failures that were mended. `proposed` are the
+    needs that `/cf deps` on the dashboard came to.
 
     `orphans` are runs that nobody waits for, with the time since when they are being cancelled.
 
@@ -53,6 +54,7 @@ class State(Struct, frozen=True, omit_defaults=True):
     orphans: Mapping[str, Moment] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     fixed: Mapping[str, Fixed] = field(default_factory=dict)
+    proposed: Proposed = Proposed()
 
 
 def fitting(state: State, running: Collection[str] = ()) -> State:

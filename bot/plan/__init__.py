@@ -10,6 +10,7 @@ from bot.model.decision import Decision, Plan
 from bot.model.snapshot import Snapshot
 from bot.plan.batches import admit, end_by_force, heed_gate, leave_ended_batch
 from bot.plan.board import Board, Item
+from bot.plan.consent import consented, on_dashboard
 from bot.plan.heed import for_all_tasks, heed, obey_stop, with_reactions
 from bot.plan.held import await_review, publish_again
 from bot.plan.hints import hint_misplaced, mention_late, tell_set_up
@@ -95,7 +96,8 @@ def plan(snapshot: Snapshot) -> Plan:
     free: list[Item] = []
     for_all = for_all_tasks(board)
     heeded = (heed(admit(item, board), board, for_all) for item in board.items)
-    items = take_over((admit_fix(item, board) for item in heeded), board)
+    proposed, asked = on_dashboard(board)
+    items = take_over((admit_fix(item, board) for item in heeded), consented(proposed, board), board)
     for item in items:
         decision = _first(item, board)
         if decision is None:
@@ -118,11 +120,12 @@ def plan(snapshot: Snapshot) -> Plan:
         behind,
         batches=steps,
         responses=respond(items, decided, steps, board),
-        wanted=board.orders.wants.union(*(item.heard.wants for item in items)),
+        wanted=board.orders.wants.union(asked, *(item.heard.wants for item in items)),
         remembered=remembered(decided, board),
         opens=(*fixes_to_open(decided, board), *(opened for step in steps for opened in step.opens)),
         fixed=fixed_now(decided, board),
         relations=to_be_written(decided, board),
+        proposed=proposed,
     )
 
 

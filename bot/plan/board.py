@@ -87,6 +87,12 @@ class Board:
         return read_orders(self.snapshot)
 
     @cached_property
+    def dashboards(self) -> tuple[int, ...]:
+        """Dashboard issues: ours is one of them, and the oldest."""
+        label = self.config.label("dashboard")
+        return tuple(number for number, issue in self.snapshot.others.items() if issue.has_label(label))
+
+    @cached_property
     def courses(self) -> Mapping[int, Course]:
         """Every batch at hand, by its number, with the latest word on it."""
         given = self.orders.given

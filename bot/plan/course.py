@@ -11,6 +11,7 @@ from bot.model.command import STARTING, Ordered
 from bot.model.issue import Event, EventKind
 from bot.model.snapshot import Lookup, Snapshot
 from bot.notation.batches import read_control
+from bot.plan.inference import nothing_waits
 from bot.plan.labels import meant_status
 from bot.plan.trust import Unknown, may_order
 
@@ -80,7 +81,8 @@ def course_of(batch: Batch, snapshot: Snapshot, ordered: Sequence[Ordered] = ())
     """Judge all that was said about the batch since its record was written; `ordered` are commands of people who may order."""
     order = batch.order
     if order is None:
-        heard = tuple(Heard(one, batch.problem) for one in ordered if one.command.name in _ACTIONS)
+        known = (*_ACTIONS, "deps", "apply")
+        heard = tuple(Heard(one, batch.problem) for one in ordered if one.command.name in known)
         return Course(batch, batch.record, Control(Action.RUN, "", batch.issue.created_at), heard=heard)
     first = Control(Action.RUN, order.by, order.at)
     words, wants, turned_down = _words(batch, snapshot, ordered)
@@ -96,6 +98,10 @@ def course_of(batch: Batch, snapshot: Snapshot, ordered: Sequence[Ordered] = ())
             heard = (*heard, Heard(word.ordered, refusal))
         elif word.reopening:
             turned_down = refusal or turned_down
+    for one in ordered:
+        if one.command.name in ("deps", "apply") and not one.command.problem and not one.edited:
+            record, refusal = _consented(one, record, snapshot.config.prefix)
+            heard = (*heard, Heard(one, refusal))
     return Course(batch, record, _call(record, first), _owns(batch, record), turned_down, heard)
 
 
@@ -148,6 +154,21 @@ def _obeyed(word: Control, record: BatchRecord, batch: Batch, snapshot: Snapshot
         was=_results_so_far(batch, snapshot),
     )
     return resumed, ""
+
+
+def _consented(ordered: Ordered, record: BatchRecord, prefix: str) -> tuple[BatchRecord, str]:
+    """The record after `deps` or `apply` on the batch's issue, and why that is not carried out."""
+    if ordered.command.name == "deps":
+        return record, "the batch has ended" if record.state.ended else ""
+    if not own_edges(record):
+        return record, nothing_waits(prefix)
+    return replace(record, proposed=replace(record.proposed, consent=ordered.author.login)), ""
+
+
+def own_edges(record: BatchRecord) -> tuple[tuple[int, int], ...]:
+    """The needs (task, need) that were inferred for the batch, or proposed on its issue."""
+    lent = ((task, need) for task, needs in record.needs.items() for need in needs)
+    return tuple(dict.fromkeys((*lent, *record.proposed.needs)))
 
 
 def _results_so_far(batch: Batch, snapshot: Snapshot) -> dict[str, tuple[int, ...]]:

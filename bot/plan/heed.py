@@ -17,6 +17,7 @@ from bot.notation.keys import Key
 from bot.plan.board import Board, Item, Stop
 from bot.plan.edits import fresh, last_attempt
 from bot.plan.engines import engine_problem
+from bot.plan.inference import nothing_waits
 from bot.plan.labels import Meant
 from bot.plan.live import end_live
 from bot.plan.proposals import consent, nothing_proposed, propose
@@ -28,15 +29,10 @@ def for_all_tasks(board: Board) -> tuple[Ordered, ...]:
     """The commands on the dashboard that are about many tasks and can be carried out."""
     return tuple(
         ordered
-        for number in dashboards(board)
+        for number in board.dashboards
         for ordered in board.orders.given.get(number, ())
         if ordered.command.name in ("stop", "approve") and not refusal_on(Place.DASHBOARD, ordered, board)
     )
-
-
-def dashboards(board: Board) -> tuple[int, ...]:
-    label = board.config.label("dashboard")
-    return tuple(number for number, issue in board.snapshot.others.items() if issue.has_label(label))
 
 
 def heed(item: Item, board: Board, for_all: Sequence[Ordered]) -> Item:
@@ -176,6 +172,8 @@ def refusal_on(place: Place, ordered: Ordered, board: Board) -> str:
         return f"here it takes `--all`, and stops every run; `/{prefix} stop` on a task stops that one"
     if command.name == "approve":
         return _wrong_selection(command, board)
+    if place is Place.DASHBOARD and command.name == "apply" and not board.snapshot.proposed.needs:
+        return nothing_waits(prefix)
     return ""
 
 

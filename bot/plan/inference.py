@@ -22,6 +22,11 @@ class Inferred(Struct, frozen=True):
     dropped: tuple[Dropped, ...]
 
 
+def nothing_waits(prefix: str) -> str:
+    """Why `apply` has nothing to do where nothing was proposed."""
+    return f"no needs wait here to be taken over; `/{prefix} deps` proposes some"
+
+
 def infer(
     proposal: Mapping[int, Iterable[int]], existing: Mapping[int, Iterable[int]], known: Collection[int]
 ) -> Inferred:

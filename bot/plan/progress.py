@@ -29,6 +29,7 @@ from bot.notation.comments import read_fingerprint
 from bot.notation.digests import text_digest
 from bot.plan.batches import in_sequence
 from bot.plan.board import Board
+from bot.plan.consent import on_batch
 from bot.plan.course import Course
 from bot.plan.expected import durations_of
 from bot.plan.forecast import longest_chain, schedule, waves
@@ -79,7 +80,9 @@ class _Batch:
             return self._turned_down()
         if course.record.state.ended:
             return self._say_the_end(course.record)
-        record = self._told(course.record)
+        record, wants = on_batch(course, self._told(course.record), self._board)
+        if wants:
+            return BatchStep(batch, course.record, "needs are being inferred", wants=wants)
         if course.stopped:
             return self._stopped(record)
         if taken := self._taken():

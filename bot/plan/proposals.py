@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.model.advice import Proposal
@@ -10,11 +11,11 @@ from bot.model.command import Ordered
 from bot.model.decision import Notice
 from bot.model.record import Record
 from bot.model.ref import Ref
-from bot.model.snapshot import InferNeeds
+from bot.model.snapshot import InferNeeds, Lookup
 from bot.model.status import Status
 from bot.notation.quoting import quote_line
 from bot.plan.board import Board, Item
-from bot.plan.inference import Edge, Inferred, infer
+from bot.plan.inference import Edge, Inferred, infer, nothing_waits
 
 _MOST_EDGES = 200
 _MOST_TASKS = 100
@@ -22,19 +23,39 @@ _FINISHED = (None, Status.DONE, Status.MERGED)
 AUTOMATIC = "inference.apply: auto"
 
 
-def propose(item: Item, ordered: Ordered, board: Board) -> Item:
-    """`/cf deps`: ask the model about the open tasks, and show what may join the needs that exist."""
-    numbers = tuple(sorted(_open_tasks(board)))[:_MOST_TASKS]
+class Found(Struct, frozen=True):
+    """What asking for needs came to: the edges that may join those that exist, and what to say; or what must be looked up first."""
+
+    edges: tuple[Edge, ...] = ()
+    text: str = ""
+    wants: frozenset[Lookup] = frozenset()
+
+
+def inferred_among(tasks: Iterable[int] | None, board: Board) -> Found:
+    """What the model makes of these tasks, as far as they are open; None: of all that are."""
+    known = _open_tasks(board)
+    numbers = tuple(sorted(known if tasks is None else known & frozenset(tasks)))[:_MOST_TASKS]
     if len(numbers) < 2:
-        return _told(item, ordered, item.record, "No needs inferred: there are no two open tasks.")
+        return Found(text="No needs inferred: there are no two open tasks.")
     proposal = board.snapshot.proposals.get(numbers)
     if proposal is None:
-        return replace(item, heard=replace(item.heard, wants=item.heard.wants | {InferNeeds(numbers)}))
-    found = infer(proposal.needs, _existing(board), _open_tasks(board))
-    accepted = found.accepted[:_MOST_EDGES]
-    auto = board.config.inference == "auto"
-    record = replace(item.record, proposed=accepted, consent=AUTOMATIC if auto and accepted else "")
-    return _told(item, ordered, record, _proposal_text(proposal, found, board, auto=auto))
+        return Found(wants=frozenset({InferNeeds(numbers)}))
+    found = infer(proposal.needs, _existing(board), frozenset(numbers))
+    return Found(found.accepted[:_MOST_EDGES], _proposal_text(proposal, found, board))
+
+
+def consent_to(edges: tuple[Edge, ...], board: Board) -> str:
+    """Who has consented to these edges as soon as they are proposed."""
+    return AUTOMATIC if edges and board.config.inference == "auto" else ""
+
+
+def propose(item: Item, ordered: Ordered, board: Board) -> Item:
+    """`/cf deps`: ask the model about the open tasks, and show what may join the needs that exist."""
+    found = inferred_among(None, board)
+    if found.wants:
+        return replace(item, heard=replace(item.heard, wants=item.heard.wants | found.wants))
+    record = replace(item.record, proposed=found.edges, consent=consent_to(found.edges, board))
+    return _told(item, ordered, record, found.text)
 
 
 def consent(item: Item, ordered: Ordered, board: Board) -> Item:  # noqa: ARG001 - every effect has this shape
@@ -44,24 +65,34 @@ def consent(item: Item, ordered: Ordered, board: Board) -> Item:  # noqa: ARG001
 
 def nothing_proposed(item: Item, prefix: str) -> str:
     """Why `/cf apply` has nothing to do here; empty if it has."""
-    return (
-        "" if item.record.proposed else f"no needs wait here to be taken over; `/{prefix} deps` proposes some"
-    )
+    return "" if item.record.proposed else nothing_waits(prefix)
 
 
-def take_over(items: Iterable[Item], board: Board) -> tuple[Item, ...]:
-    """The tasks with the needs that somebody consented to, beside those they have: nothing is replaced.
+def take_over(items: Iterable[Item], more: Iterable[Edge], board: Board) -> tuple[Item, ...]:
+    """The tasks with the needs that somebody consented to on a task, and `more` of them: nothing that is there is replaced.
 
-    Judged anew, because edges may have changed since. The proposal is cleared by the tick that finds nothing missing any more, so a
-    tick that dies between two records loses no edge.
+    The proposal is cleared by the tick that finds nothing missing any more, so a tick that dies between two records loses no edge.
     """
     items = tuple(items)
-    consented = [item for item in items if item.record.consent and item.record.proposed]
-    if not consented:
-        return items
-    wanted = _by_task(edge for item in consented for edge in item.record.proposed)
-    added = _by_task(infer(wanted, _existing(board), _open_tasks(board)).accepted)
+    consented = (edge for item in items if item.record.consent for edge in item.record.proposed)
+    added = _by_task(missing((*consented, *more), board))
     return tuple(_with(item, added.get(item.number, ()), board, cleared=not added) for item in items)
+
+
+def missing(edges: Iterable[Edge], board: Board) -> tuple[Edge, ...]:
+    """Those of these edges that the issues do not have and may have, judged anew, because others may have come since.
+
+    What a batch lent its members is there already, but only until the batch ends.
+    """
+    wanted = tuple(dict.fromkeys(edges))
+    if not wanted:
+        return ()
+    known, tasks = _open_tasks(board), board.snapshot.tasks
+    lent = {
+        (task, need) for task, need in wanted if task in known and Ref(board.home, need) in tasks[task].lent
+    }
+    new = infer(_by_task(edge for edge in wanted if edge not in lent), _existing(board), known)
+    return (*sorted(edge for edge in lent if edge[1] in known), *new.accepted)
 
 
 def _with(item: Item, needs: tuple[int, ...], board: Board, *, cleared: bool) -> Item:
@@ -71,7 +102,8 @@ def _with(item: Item, needs: tuple[int, ...], board: Board, *, cleared: bool) ->
     if needs:
         record = replace(record, own_needs=tuple(dict.fromkeys((*record.own_needs, *needs))))
         refs = tuple(Ref(board.home, need) for need in needs)
-        task = replace(task, needs=(*task.needs, *refs), inferred=(*task.inferred, *refs))
+        needed = tuple(dict.fromkeys((*task.needs, *refs)))
+        task = replace(task, needs=needed, inferred=(*task.inferred, *refs))
     return replace(item, record=record, task=task)
 
 
@@ -99,7 +131,7 @@ def _told(item: Item, ordered: Ordered, record: Record, text: str) -> Item:
     return replace(item, record=record, heard=replace(item.heard, notices=(*item.heard.notices, notice)))
 
 
-def _proposal_text(proposal: Proposal, found: Inferred, board: Board, *, auto: bool) -> str:
+def _proposal_text(proposal: Proposal, found: Inferred, board: Board) -> str:
     if proposal.problem:
         return f"No needs inferred: {quote_line(proposal.problem)}."
     parts = ["**Inferred needs**, `task <- needs`:" if found.accepted else "No needs inferred."]
@@ -110,7 +142,11 @@ def _proposal_text(proposal: Proposal, found: Inferred, board: Board, *, auto: b
                 f"- #{task} <- {', '.join(f'#{need}' for need in needs)}" for task, needs in by_task.items()
             )
         )
-        how = "They hold from now on" if auto else f"`/{board.config.prefix} apply` here takes them over"
+        how = (
+            "They hold from now on"
+            if consent_to(found.accepted, board)
+            else f"`/{board.config.prefix} apply` here takes them over"
+        )
         parts.append(
             f"{how}, beside the needs that exist. A need falls away when its issue is closed in any way."
         )

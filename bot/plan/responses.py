@@ -16,8 +16,9 @@ from bot.notation.keys import Key
 from bot.notation.overview import overview_lines
 from bot.notation.quoting import quote, quote_line
 from bot.plan.board import Board, Item
-from bot.plan.heed import dashboards, is_answered, reactions_to, refusal_on, wished
+from bot.plan.heed import is_answered, reactions_to, refusal_on, wished
 from bot.plan.overview import overview_of
+from bot.plan.proposals import inferred_among
 from bot.plan.selection import Selection, read_selection
 
 _LISTED = 50
@@ -47,7 +48,7 @@ def respond(
                 _reply(replies, ordered, item.task.issue).parts.append(words)
     by_batch = {step.number: step for step in steps}
     for number, issue in board.snapshot.others.items():
-        on_batch = number not in dashboards(board)
+        on_batch = number not in board.dashboards
         for ordered in board.orders.given.get(number, ()):
             place = Place.BATCH if on_batch else Place.DASHBOARD
             why = refusal_on(place, ordered, board) or _refusal_by_batch(number, ordered, board)
@@ -182,6 +183,8 @@ def _answer_on_batch(ordered: Ordered, step: BatchStep | None, board: Board) -> 
     """What is asked for, in words; a command that is carried out shows in the issue itself, and gets its reactions only."""
     if ordered.command.name == "help":
         return help_text(Place.BATCH, board.config.prefix)
+    if ordered.command.name == "deps" and step is not None and step.batch.order is not None:
+        return inferred_among(step.batch.order.tasks, board).text
     if ordered.command.name != "status":
         return ""
     if step is None:
@@ -199,6 +202,10 @@ def _answer_on_dashboard(ordered: Ordered, decided: Mapping[int, Decision], boar
         words = help_text(Place.DASHBOARD, board.config.prefix)
     elif name == "status":
         words = _status_of_all(decided, board)
+    elif name == "deps":
+        words = inferred_among(None, board).text
+    elif name == "apply":
+        words = "Taken over, beside the needs that exist."
     else:
         words = _done_for_all(ordered, decided)
     return f"{_quoted(ordered, board)}\n\n{words}"

@@ -109,3 +109,52 @@ def test_members_are_taken_over_while_needs_are_inferred():
     order(story, f"{ready} {issue(story)}", strategy="auto")
     tick(story.github, lambda: story.world.now, Oracle({}))
     assert story.starts() == []
+
+
+def own(story: Story, *tasks: int) -> list[tuple[int, ...]]:
+    return [story.record(task).own_needs for task in tasks]
+
+
+def test_what_was_inferred_reaches_the_issues_by_consent_only():
+    story = Story()
+    first, second = issue(story), issue(story)
+    order(story, f"{first} {second}", strategy="auto")
+    (batch,) = batches(story)
+    oracle = Oracle({second: (first,)})
+    look(story, oracle)
+    story.advise = oracle
+    assert own(story, first, second) == [(), ()]
+    story.world.comment(batch, "/cf apply", by="stranger")
+    story.settle()
+    assert own(story, first, second) == [(), ()]
+    story.world.comment(batch, "/cf apply")
+    story.settle()
+    assert own(story, first, second) == [(), (first,)]
+    assert record_of(story, batch).proposed.consent == ""
+    story.world.comment(batch, "/cf stop --force")
+    story.settle()
+    story.world.label(second, "cf:ready")
+    story.settle()
+    assert story.reason(second) == f"waiting on #{first}"
+
+
+def test_on_a_batch_needs_between_its_members_are_proposed_and_taken_over():
+    story = Story()
+    first, second, other = issue(story), issue(story), issue(story)
+    order(story, f"{first} {second}", max_parallel="1")
+    (batch,) = batches(story)
+    story.settle()
+    oracle = story.advise = Oracle({second: (first, other)})
+    story.world.comment(batch, "/cf apply")
+    story.settle()
+    assert "no needs wait here" in story.world.comments_of(batch)[-1].body
+    story.world.comment(batch, "/cf deps")
+    story.settle()
+    assert [one.number for one in oracle.briefs] == [first, second]
+    text = story.world.comments_of(batch)[-1].body
+    assert f"- #{second} <- #{first}" in text
+    assert f"#{other} is not among the tasks" in text
+    assert own(story, second) == [()]
+    story.world.comment(batch, "/cf apply")
+    story.settle()
+    assert own(story, second) == [(first,)]

@@ -135,3 +135,69 @@ def test_a_tick_that_dies_between_two_records_loses_no_edge():
             story.world.faults.fail_write(story.world.faults.writes + number, after=after)
             story.settle()
             assert own(story) == [(), (1,), (1,)], (number, after)
+
+
+def board_of(story):
+    return next(one.number for one in story.world.issues.all() if one.has_label("cf:dashboard"))
+
+
+def replies(story, number):
+    return [one.body for one in story.world.comments_of(number)]
+
+
+def everywhere(needs, config=""):
+    """Three tasks in the backlog and a dashboard."""
+    story = Story(CONFIG + config)
+    story.advise = lambda _config: Planner(needs)  # type: ignore[assignment, return-value]
+    for _ in range(3):
+        story.world.open_issue("Do it", labels=("cf:backlog",))
+    story.tick()
+    return story, board_of(story)
+
+
+def test_on_the_dashboard_they_are_proposed_and_taken_over_as_well():
+    story, board = everywhere({2: (1,), 3: (1,)})
+    story.world.comment(board, "/cf apply")
+    story.settle()
+    assert "no needs wait here" in replies(story, board)[-1]
+    story.world.comment(board, "/cf deps")
+    story.settle()
+    assert own(story) == [(), (), ()]
+    assert "- #2 <- #1" in replies(story, board)[-1]
+    story.world.comment(board, "/cf apply", by="stranger")
+    story.settle()
+    assert own(story) == [(), (), ()]
+    story.world.comment(board, "/cf apply")
+    story.settle()
+    assert own(story) == [(), (1,), (1,)]
+    assert "Taken over" in replies(story, board)[-1]
+    story.world.comment(board, "/cf apply")
+    story.settle()
+    assert "no needs wait here" in replies(story, board)[-1]
+    assert record_of(story.tick()).unfaithful == ()
+
+
+def test_on_the_dashboard_auto_holds_at_once_too():
+    story, board = everywhere({2: (1,)}, "inference: {apply: auto}\n")
+    story.world.comment(board, "/cf deps")
+    story.settle()
+    assert own(story) == [(), (1,), ()]
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_tick_that_dies_while_it_takes_over_from_the_dashboard_loses_no_edge(after):
+    def applied(kill):
+        story, board = everywhere({2: (1,), 3: (1,)})
+        story.world.comment(board, "/cf deps")
+        story.settle()
+        story.world.comment(board, "/cf apply")
+        before = story.world.faults.writes
+        if kill:
+            story.world.faults.fail_write(before + kill, after=after)
+        story.settle()
+        return story, story.world.faults.writes - before
+
+    _, writes = applied(0)
+    for number in range(1, writes + 1):
+        story, _ = applied(number)
+        assert own(story) == [(), (1,), (1,)], number

@@ -408,7 +408,7 @@ def test_on_a_batch_help_is_answered_and_what_belongs_elsewhere_is_refused():
     def answered(body, by=WRITER):
         return plan(replace(snapshot, comments={60: (a_comment(body, issue=60, by=by),)}))
 
-    assert "A batch knows 5 commands" in answered("/cf help").responses[0].text
+    assert "A batch knows 7 commands" in answered("/cf help").responses[0].text
     assert "belongs on a task or a dashboard" in answered("/cf approve").responses[0].text
     assert [one.text for one in answered("/cf stop --force").responses] == [""]  # it shows in the issue
     given = Board(replace(snapshot, comments={60: (a_comment("/cf stop --force", issue=60),)})).orders.given
