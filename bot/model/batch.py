@@ -101,6 +101,7 @@ class Search(Struct, frozen=True, omit_defaults=True):
     passed: bool | None = None
     guilty: int = 0
     reason: str = ""
+    failing: tuple[str, ...] = ()  # configured gates, by name, that were not passed
     log: str = ""  # the failing gates' last words
 
 

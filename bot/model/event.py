@@ -20,7 +20,7 @@ EVENTS: Mapping[str, str] = {
     "batch.partial": "a batch ended and some passed, or all did and the gate failed",
     "batch.failed": "a batch ended and none passed",
     "batch.cancelled": "a batch was ended by a person, or nothing of it ran",
-    "batch.validation_failed": "the batch gate is red at last; the guilty task, if there is one, is named",
+    "batch.validation_failed": "the batch gate is red at last (`gates`, `summary`); the guilty task, if there is one, is named",
     "run.started": "an attempt was dispatched",
     "run.completed": "an attempt passed every gate",
     "run.failed": "an attempt failed, with its outcome as the reason",
@@ -57,4 +57,6 @@ class Event(Struct, frozen=True, omit_defaults=True):
     run: int = 0
     pull: int = 0
     reason: str = ""
-    more: Mapping[str, int | float | str | bool | tuple[int, ...]] = field(default_factory=dict)
+    more: Mapping[str, int | float | str | bool | tuple[int, ...] | tuple[str, ...]] = field(
+        default_factory=dict
+    )

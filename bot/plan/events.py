@@ -101,8 +101,19 @@ def _batch(
         if event.task in decisions and (name := _of_member(event, decisions[event.task]))
     ]
     if now.gate is not None and now.gate.passed is False and (was.gate is None or was.gate.passed is None):
-        more = {"tasks": now.gate.tasks, "trials": len(now.gate.trials)}
-        found.append(replace(plain, event="batch.validation_failed", task=now.gate.guilty, more=more))
+        found.append(
+            replace(
+                plain,
+                event="batch.validation_failed",
+                task=now.gate.guilty,
+                more={
+                    "tasks": now.gate.tasks,
+                    "trials": len(now.gate.trials),
+                    "gates": now.gate.failing,
+                    "summary": now.gate.reason.partition(":")[0],  # what follows may hold words of others
+                },
+            )
+        )
     if now.state.ended and not was.state.ended:
         found.append(replace(plain, event=f"batch.{now.state}", more=_counts(order.tasks, decisions, now)))
     return found

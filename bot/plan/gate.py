@@ -139,7 +139,8 @@ def _follow(course: Course, record: BatchRecord, trial: Trial, board: Board) -> 
             _with(record, noted), settled=False, wants=ending, waits_for=f"{key}: its end is being read"
         )
     if ending is not None:
-        return Gated(_with(record, _ended(noted, ending, now), ending.report), settled=False)
+        names = frozenset(gate.name for gate in board.config.gates)
+        return Gated(_with(record, _ended(noted, ending, now), ending.report, names), settled=False)
     cancel, noted = _cancelled(noted, course, run.id, board)
     due = noted.attempt.cancel_sent_at
     return Gated(
@@ -175,8 +176,13 @@ def _ended(trial: Trial, ending: Ending, now: datetime) -> Trial:
     return replace(trial, attempt=attempt, conflict=conflict)
 
 
-def _with(record: BatchRecord, trial: Trial, report: Report | None = None) -> BatchRecord:
-    """The record with its newest trial replaced, and with what its report brings for the whole search."""
+def _with(
+    record: BatchRecord, trial: Trial, report: Report | None = None, gates: frozenset[str] = frozenset()
+) -> BatchRecord:
+    """The record with its newest trial replaced, and with what its report brings for the whole search.
+
+    `gates` are the configured ones, by name; no other name in a report counts.
+    """
     search = record.gate
     assert search is not None, "a trial belongs to a search"
     changes: dict[str, object] = {"trials": (*search.trials[:-1], trial)}
@@ -188,6 +194,8 @@ def _with(record: BatchRecord, trial: Trial, report: Report | None = None) -> Ba
             for gate in report.gates
             if gate.status is not GateStatus.PASSED and gate.tail
         ]
+        failing = (gate.name for gate in report.gates if gate.status is not GateStatus.PASSED)
+        changes["failing"] = search.failing or tuple(dict.fromkeys(name for name in failing if name in gates))
         if not search.log and tails:
             changes["log"] = "\n\n".join(tails)[-4_000:]
     return replace(record, gate=replace(search, **changes))
@@ -218,7 +226,7 @@ def _interrupted(search: Search) -> int:
 
 def _concluded(record: BatchRecord, search: Search, found: Found) -> BatchRecord:
     if found.green:
-        return replace(record, gate=replace(search, passed=True, log=""))
+        return replace(record, gate=replace(search, passed=True, failing=(), log=""))
     guilty = search.tasks[found.guilty - 1] if found.guilty else 0
     blames = dict(record.blames)
     if guilty:

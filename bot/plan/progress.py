@@ -50,6 +50,7 @@ def follow_batches(decided: Mapping[int, Decision], board: Board) -> tuple[Batch
     outlook = Outlook(decided, board)
     live = sum(decision.record.live is not None for decision in decided.values())
     live += sum(batch.record.trial is not None for batch in board.snapshot.batches)
+    live += len(board.snapshot.orphans)
     steps = []
     for number in sorted(board.courses):
         step = _Batch(board.courses[number], decided, outlook, board).step(live)

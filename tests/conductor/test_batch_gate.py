@@ -267,3 +267,22 @@ def test_the_table_shows_where_each_member_stands():
     assert (row["status"], row["attempts"], row["wave"]) == ("done", "1", "1")
     assert row["run"].startswith("[")
     assert row["pull request"] == f"#{story.record(tasks[0]).pull}"
+
+
+def test_a_run_whose_task_is_gone_takes_a_slot_from_the_gate_too():
+    story = Story(CONFIG + "limits: {total: 2}\n")
+    gone, member = story.ready(), issue(story)
+    order(story, str(member))
+    (batch,) = batches(story)
+    story.settle()
+    run = story.begin(f"cf-{gone}-1")
+    story.engine.obeys = False
+    story.world.delete_issue(gone)
+    other = story.ready()
+    story.finish_live(member, Outcome.PASSED)
+    story.settle()
+    assert story.starts()[2:] == [f"cf-{other}-1"]
+    assert story.gate(batch) == ""
+    story.world.run_ended(run, "cancelled")
+    story.settle()
+    assert story.gate(batch) == f"cf-{batch}-1"

@@ -348,11 +348,17 @@ def test_batch_completed_partial_failed_and_cancelled(state):
 
 
 def test_batch_validation_failed():
-    red = Search((1, 2), 0, "d", ago(hours=1), passed=False, guilty=2, log="secret words")
+    red = Search((1, 2), 0, "d", ago(hours=1), passed=False, guilty=2, log="secret words", failing=("tests",))
+    red = replace(red, reason="it could not be run 3 times in a row: secret words")
     running = {"state": BatchState.RUNNING}
     (event,) = batch_events(running, running | {"gate": red})
     assert (event.event, event.task) == ("batch.validation_failed", 2)
-    assert event.more == {"tasks": (1, 2), "trials": 0}
+    assert event.more == {
+        "tasks": (1, 2),
+        "trials": 0,
+        "gates": ("tests",),
+        "summary": "it could not be run 3 times in a row",
+    }
     assert "secret" not in write_events([event])
 
 

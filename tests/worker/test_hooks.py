@@ -4,10 +4,12 @@ from argparse import Namespace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 import bot.github.client
 import bot.worker.process
 import bot.worker.seal
+from bot.model.chosen import Chosen
 from bot.model.report import Outcome
 from bot.worker import command
 from bot.worker.artifact import find_report
@@ -126,3 +128,17 @@ def test_an_attempt_that_was_refused_is_followed_by_nothing(bench, monkeypatch):
 
     assert report.outcome is Outcome.REFUSED
     assert not (setup.place.workspace.parent / "after").exists()
+
+
+def test_both_hooks_stand_where_the_batch_wants_the_agent_to_work(bench, monkeypatch):
+    hooks = {"before_task": TELL.format("before"), "after_task_success": TELL.format("after")}
+    setup = bench(config=with_hooks("edit", **hooks))
+    setup.unit = replace(setup.unit, chosen=Chosen(isolation="worktree"))
+    setup.work()
+
+    follow(setup, monkeypatch)
+
+    tree = setup.place.temp / "cf-tree-1"
+    for name, status in (("before", "in-progress"), ("after", "unverified")):
+        told = next(setup.folder.rglob(name)).read_text()
+        assert told == f"1|Add login|{status}|1|{tree}|{tree}||\n"
