@@ -207,6 +207,7 @@ class Config(Struct, frozen=True):
         return replace(
             self,
             stall=stall,
+            isolation=chosen.isolation or self.isolation,
             timeout=chosen.timeout or self.timeout,
             timeout_by_kind={} if chosen.timeout else self.timeout_by_kind,
             isolation=chosen.isolation or self.isolation,
