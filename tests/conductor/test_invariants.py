@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from bot.conductor.summary import overview
+from bot.model.config import Config
 from bot.model.report import Outcome, Question
 from bot.worker.claim import Claim, Refusal
 from tests.conductor.story import CONFIG, Story
@@ -279,7 +281,8 @@ def test_11_a_close_wins_against_a_completion():
 
 
 @pytest.mark.slow
-def test_12_three_hundred_tasks_are_all_seen():
+def test_12_act_03_three_hundred_tasks_are_all_seen_and_what_finds_no_slot_is_counted():
+    assert Config().max_parallel == 4  # this many only because it is asked for
     story = Story(CONFIG + "max_parallel: 256\nlimits: {total: 256}\n")
     tasks = [story.ready() for _ in range(300)]
     last = story.tick()
@@ -289,7 +292,9 @@ def test_12_three_hundred_tasks_are_all_seen():
         last = story.tick()
 
     assert len(set(story.starts())) == len(story.starts()) == 256
-    assert sum("waits for a slot" in item.reason for item in last.plan.decisions) == 44
+    left = [item.task for item in last.plan.decisions if "waits for a slot" in item.reason]
+    assert len(left) == overview(last).counts["waiting"] == 44
+    assert all("cf:ready" in story.world.labels_of(task) for task in left)
 
 
 @pytest.mark.parametrize("operation", ["view", "comments_since", "runs", "write", "dispatch"])

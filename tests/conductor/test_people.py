@@ -40,6 +40,19 @@ def test_run_on_an_unlabelled_issue_approves_and_starts_it(story):
     assert replies(story, task) == []
 
 
+def test_dup_07_two_orders_at_the_same_moment_make_one_start_and_the_later_one_is_told(story):
+    task = story.world.open_issue("Do it")
+    first, second = story.world.comment(task, "/cf run"), story.world.comment(task, "/cf run")
+    story.settle()
+    late = story.world.comment(task, "/cf run")
+    story.settle()
+
+    assert story.starts() == [f"cf-{task}-1"]
+    assert {"ROCKET"} <= set(reactions(story, first)) & set(reactions(story, second))
+    assert replies(story, task) == [late]
+    assert f"already running as cf-{task}-1" in story.world.comments_of(task)[-1].body
+
+
 def test_cmd_04_a_command_acts_once_however_often_it_is_edited_and_delivered(story):
     task = story.ready()
     story.settle()

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 import bot
+from bot.conductor.summary import remarks
 from bot.model.errors import CannotGoOn
 from bot.model.report import Hold, Outcome
 from bot.model.unit import Kind
@@ -288,6 +289,21 @@ def test_act_20_a_repository_that_takes_no_work_ends_the_tick_with_one_sentence(
     assert caught.value.exit_code == 1
     assert "\n" not in str(caught.value)
     assert story.starts() == []
+
+
+def test_api_08_pull_requests_are_no_tasks():
+    story = Story()
+    tasks = [story.ready() for _ in range(3)]
+    pulls = []
+    for name in ("one", "two"):
+        story.world.push_files(name, {f"{name}.txt": name}, name, by="maintainer")
+        pulls.append(story.world.open_pull(name, title=name, body="", by="maintainer"))
+        story.world.label(pulls[-1], "cf:ready")
+    told_of = remarks(story.tick())
+
+    assert sorted(story.starts()) == [f"cf-{task}-1" for task in tasks]
+    assert told_of == [f"label on a pull request ignored: #{pull}" for pull in pulls]
+    assert [story.world.labels_of(pull) for pull in pulls] == [("cf:ready",)] * 2
 
 
 def test_act_24_a_worker_workflow_that_is_missing_is_named_with_its_branch():
