@@ -83,6 +83,31 @@ def test_act_13_a_token_that_may_not_read_checks_costs_the_name_only():
     assert story.record(task).interruptions == 1
 
 
+def test_a_refused_merge_is_tried_again_by_publishing_once_github_says_that_nothing_hinders_it():
+    story = Story(CONFIG + "merge: auto\n")
+    task = story.ready()
+    story.tick()
+    story.world.pulls.missing_check = "ci"
+    words = 'not merged: Required status check "ci" is expected.'
+    pull = story._publish(task, f"cf-{task}-1")
+    head = story.world.pull(pull).head_sha
+    story.finish(f"cf-{task}-1", Outcome.PASSED, unmerged=True, reason=words, head=head)
+    story.settle()
+    assert story.status(task) == ("done",)
+    assert story.reason(task) == f"#{pull} is merged once GitHub says that nothing hinders it"
+    assert len(told(story, task, "The merge is tried again by itself")) == 1
+    story.world.pulls.missing_check = ""
+    story.settle()
+
+    assert story.starts() == [f"cf-{task}-1", f"cf-{task}-2"]
+    assert '"kind":"publish"' in story.worker_runs()[-1].inputs["units"]
+    story.merge(task)
+    story.finish(f"cf-{task}-2", Outcome.PASSED, merged=True, head=head)
+    story.settle()
+    assert story.status(task) == ("merged",)
+    assert len(told(story, task, "passed every gate")) == 1
+
+
 def test_a_set_up_that_fails_is_told_once_for_the_repository_and_again_after_it_had_worked():
     story = Story()
     tasks = [story.ready(), story.ready()]

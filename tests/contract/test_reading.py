@@ -412,6 +412,20 @@ def test_api_08_a_label_of_ours_on_a_pull_request_is_in_the_view_as_one(world, g
     }
 
 
+def test_whether_nothing_hinders_a_merge_is_told_with_the_issue(world, github):
+    task = world.open_issue("A task", "", labels=("cf:done",))
+    world.push_files("topic", {"a.txt": "a"}, "a", by="maintainer")
+    pull = world.open_pull("topic", "A pull request", f"Closes #{task}")
+
+    def told():
+        (found,) = github.issue(task).pulls
+        return found.number, found.mergeable, found.can_merge
+
+    assert told() == (pull, True, True)
+    world.pulls.missing_check = "ci"
+    assert told() == (pull, True, False)
+
+
 def test_a_job_tells_who_cancelled_its_run(world, github):
     run = world.dispatch("cf-worker.yml", inputs={"units": "[]", "keys": "cf-1-1"})
     world.run_started(run)
