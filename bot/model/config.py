@@ -210,7 +210,6 @@ class Config(Struct, frozen=True):
             isolation=chosen.isolation or self.isolation,
             timeout=chosen.timeout or self.timeout,
             timeout_by_kind={} if chosen.timeout else self.timeout_by_kind,
-            isolation=chosen.isolation or self.isolation,
             merge=chosen.merge or self.merge,
             reconcile_interval=self.reconcile_interval if chosen.reconcile is None else chosen.reconcile,
         )
