@@ -1,16 +1,11 @@
 """Later words on a batch: stop, force, resume, and what the later of them does."""
 
-import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from bot.model.config import Stall
 from bot.model.report import Outcome, Question
-from bot.model.unit import Kind
-from bot.notation.units import read_unit
-from bot.worker.configuration import configuration_of
 from tests.conductor.batching import (
     batches,
     control,
@@ -348,50 +343,6 @@ def test_a_failed_member_is_tried_again_only_when_nothing_of_the_batch_runs():
     story.settle()
     assert state(story, batch) == ("failed",)
     assert len(story.starts()) == 4
-
-
-def test_every_option_reaches_what_its_members_run_with_and_stays_through_a_resume():
-    """The worker reads the file of its unit's blob and lays over it what the batch chose: here as it does."""
-    story = Story(
-        ONCE.replace("engines: {", "engines: {codex: {model: big, base_url: 'https://own.example/v1'}, ")
-        + "timeout: {code: 30m}\n"
-    )
-    member, other = issue(story), story.ready()
-    chosen = (
-        "provider=own\nmodel=small\nstall_timeout=7m\nstall_action=fail\ntimeout=2h\nisolation=worktree\n"
-        "merge=auto\nreconcile=0"
-    )
-    order(story, str(member), engine="codex", options=chosen)
-    story.settle()
-    (batch,) = batches(story)
-    story.finish_live(member, Outcome.STALLED)
-    story.settle()
-    assert story.status(member) == ("failed",)  # stall_action
-    assert state(story, batch) == ("failed",)
-    control(story, "resume", batch)
-    story.settle()
-
-    for key in (f"cf-{member}-1", f"cf-{member}-2"):
-        unit, config = sent(story, key)
-        assert (unit["engine"], unit["provider"], unit["model"]) == ("codex", "own", "small")
-        assert unit["timeout_minutes"] == 120
-        assert config.stall == Stall(timedelta(minutes=7), "fail")
-        assert (config.isolation, config.merge) == ("worktree", "auto")
-        assert (config.timeout_of(Kind.CODE), config.reconcile_interval) == (timedelta(hours=2), timedelta(0))
-    unit, config = sent(story, f"cf-{other}-1")
-    assert (unit["engine"], unit["timeout_minutes"], config.isolation, config.merge) == (
-        "command",
-        30,
-        "branch",
-        "manual",
-    )
-
-
-def sent(story, key):
-    """A unit as its run was given it, and the configuration that its jobs go by."""
-    text = story.run_of(key).inputs["units"]
-    (unit,) = json.loads(text)
-    return unit, configuration_of(story.github, read_unit(json.dumps(unit)))
 
 
 def test_the_limit_by_what_members_start_from_holds_inside_the_batch():
