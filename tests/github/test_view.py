@@ -55,6 +55,14 @@ def test_a_thousand_tracked_issues_cost_at_most_twelve(router, open_ones, closed
     assert len(fake.requests) <= 12
 
 
+@pytest.mark.slow
+def test_five_thousand_open_issues_cost_what_the_three_hundred_tracked_ones_do(router):
+    fake = hub(router, *(issue(n, ["cf:ready"] if n % 16 == 0 else ["bug"]) for n in range(1, 5_001)))
+    with client() as github:
+        assert numbers(github.view("cf", None)) == list(range(16, 5_001, 16))
+    assert len(fake.requests) == 4  # 312 issues, by the hundred
+
+
 def test_a_list_whose_cursor_stands_still_ends_in_try_later(router):
     page = {"pageInfo": {"hasNextPage": True, "endCursor": "same"}, "nodes": []}
     answer = httpx.Response(200, json={"data": {"repository": {"open": page}}})

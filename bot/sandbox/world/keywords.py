@@ -5,6 +5,7 @@ resolved, with an optional colon, one keyword per issue. That code and HTML comm
 """
 
 import re
+from functools import lru_cache
 
 _INERT = re.compile(r"<!--.*?-->|```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _CLOSES = re.compile(
@@ -14,6 +15,7 @@ _CLOSES = re.compile(
 )
 
 
+@lru_cache(maxsize=1_000)  # each issue asks about every pull request
 def closed_by(text: str, repository: str) -> tuple[int, ...]:
     """The numbers of this repository's issues that the text closes, in order, each once."""
     numbers: dict[int, None] = {}
