@@ -1,5 +1,7 @@
 """Rules for what people did: closed, reopened, withdrew, moved. Open and closed are facts and are obeyed from every state."""
 
+from datetime import timedelta
+
 from msgspec.structs import replace
 
 from bot.model.decision import Decision, Notice, Verb
@@ -12,6 +14,8 @@ from bot.plan.live import end_live
 from bot.plan.trust import Unknown, may_label, may_order
 
 _PUTS_BACK = (Status.MERGED, Status.IN_PROGRESS)  # states that only we can bring about
+_STAMP = "%Y%m%dT%H%M%S"
+_PUT_BACK_TOLD, _PATIENCE = 3, timedelta(hours=1)
 
 
 def obey_close(item: Item, board: Board) -> Decision | None:
@@ -150,13 +154,16 @@ def obey_move(item: Item, board: Board) -> Decision | None:
 
 
 def _put_back(item: Item, board: Board, status: Status, why: str) -> Decision:
+    """With one comment, but for the fourth time within an hour: then it is a program that we must not talk with for ever."""
     move = item.meant.move
-    stamp = f"{move.at:%Y%m%dT%H%M%S}" if move else ""
+    stamp = f"{move.at:{_STAMP}}" if move else ""
     text = f"The status label was put back to `{board.config.label(status)}`: {why}."
-    notice = Notice(f"put-back:{stamp}", text)
+    since = f"put-back:{board.snapshot.now - _PATIENCE:{_STAMP}}"
+    told = [one for one in item.record.notices if one.startswith("put-back:") and one >= since]
+    notices = (Notice(f"put-back:{stamp}", text),) if len(told) < _PUT_BACK_TOLD else ()
     # The write is recorded as new, so that the same old event is not judged again.
     record = replace(item.record, status=status, status_at=board.snapshot.now)
-    return board.decide(item, Verb.MOVE, f"label put back: {why}", status, record, notices=(notice,))
+    return board.decide(item, Verb.MOVE, f"label put back: {why}", status, record, notices=notices)
 
 
 def keep_current(item: Item, board: Board) -> Decision | None:

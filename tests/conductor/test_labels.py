@@ -172,6 +172,19 @@ def test_lbl_11_an_event_after_the_dispatch_does_not_double():
     assert story.starts() == [f"cf-{task}-1"]
 
 
+def test_a_program_that_sets_a_label_again_and_again_is_told_three_times_an_hour():
+    story = Story()
+    task = story.ready()
+    story.tick()
+    for _ in range(8):
+        story.world.label(task, "cf:merged", by="maintainer")
+        story.tick()
+        assert story.status(task) == ("in-progress",)
+    told = [one for one in story.world.comments_of(task) if "was put back" in one.body]
+    assert len(told) == 3
+    assert story.starts() == [f"cf-{task}-1"]
+
+
 @pytest.mark.parametrize("label", ["cf:merged", "cf:in-progress"])
 def test_an_illegal_move_is_put_back_with_one_comment(label):
     story = Story()
