@@ -26,7 +26,7 @@ from bot.notation.questions import (
 from bot.plan.board import Board, Item
 from bot.plan.live import end_live
 from bot.plan.supervisor import MODEL, Automatic, fingerprint_of, judge
-from bot.plan.trust import Unknown, may_order
+from bot.plan.trust import Unknown, may_order, rank
 
 SUPERVISOR = "supervisor"
 MOST_AUTOMATIC = 2
@@ -156,12 +156,17 @@ class Replies(Struct, frozen=True):
 
 
 def replies_since(item: Item, board: Board, since: Blocker | Answer) -> Replies:
-    """What people replied to a question or to an automatic answer. An edit after it was acted upon does not count."""
+    """What people replied to a question or to an automatic answer. An edit after it was acted upon does not count.
+
+    Whoever has write permission can edit what others wrote; where that is not enough to answer, nothing edited is an answer.
+    """
+    editors_count = rank(board.config.trust.permission) <= rank("write")
     begun = since.asked_at if isinstance(since, Blocker) else since.at
     found: list[Comment] = []
     wants: frozenset[Lookup] = frozenset()
     for comment in board.snapshot.comments.get(item.number, ()):
-        if comment.created_at < begun or comment.id in item.task.record.acted:
+        theirs = not comment.edited or editors_count
+        if comment.created_at < begun or comment.id in item.task.record.acted or not theirs:
             continue
         allowed = may_order(comment.author, board.snapshot)
         if isinstance(allowed, Unknown):

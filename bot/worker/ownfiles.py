@@ -30,7 +30,14 @@ class OwnFiles:
     def prepare_round(self) -> None:
         """Nothing of an earlier start may be taken for an answer of this one. Raises OSError."""
         for file in (self.question, self.summary):
-            file.unlink(missing_ok=True)
+            remove(file)
+
+
+def empty(folder: Path) -> Path:
+    """The folder with nothing in it, whatever stood there. Raises OSError."""
+    remove(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def remove(path: Path) -> None:
@@ -49,7 +56,8 @@ def read_foreign(file: Path) -> str:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return ""
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return ""
     with os.fdopen(handle, "rb") as content:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return ""
         return content.read(_LARGEST).decode("utf-8", "replace")

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from shutil import rmtree
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,7 +35,7 @@ from bot.worker.history import Start, choose_start, is_ours
 from bot.worker.hooks import run_hook, told
 from bot.worker.isolation import isolated
 from bot.worker.ledger import open_ledger, snapshot
-from bot.worker.ownfiles import OwnFiles
+from bot.worker.ownfiles import OwnFiles, empty
 from bot.worker.place import Place
 from bot.worker.redact import Redactor
 from bot.worker.rounds import Bench, Tried, work_in_rounds
@@ -67,8 +66,7 @@ def work(
     A report is on disk from the first moment a reason is known, since a cancelled job has only seconds.
     """
     began = time.monotonic()
-    rmtree(place.out, ignore_errors=True)
-    place.out.mkdir(parents=True)
+    empty(place.out)
     job = _Job(github, place, cancellation, write)
     try:
         worked = job.run()
@@ -146,7 +144,7 @@ class _Job:
         if place.unit.engine != COMMAND and not place.model_key:
             words = f"the engine {place.unit.engine} needs its key: the secret {place.unit.secret} is not set"
             return Worked(self.report(Outcome.INFRA, words))
-        home = _empty(place.temp / "cf-home")
+        home = empty(place.temp / "cf-home")
         ledger, remote = open_ledger(
             place.workspace, place.temp / "cf-ledger.git", place.environ, self._cancellation
         )
@@ -156,7 +154,7 @@ class _Job:
         files = OwnFiles(place.workspace)
         files.prepare()
         gate_shop = self._shop({**gate_environment(place.environ), "HOME": str(home)})
-        tools = _empty(place.temp / "cf-engine")
+        tools = empty(place.temp / "cf-engine")
         if (trouble := self._set_up(config, claim, gate_shop, tools)) is not None:
             return trouble
         before = snapshot(ledger, start.point)  # what set-up leaves lying about is not the agent's work
@@ -223,7 +221,7 @@ class _Job:
         """The commit of kept work, the last report about it, and what could not be had."""
         if not self._place.unit.earlier:
             return None, None, ""
-        folder = _empty(self._place.temp / "cf-earlier")
+        folder = empty(self._place.temp / "cf-earlier")
         try:
             kept = download_earlier(self._github, self._place.unit.earlier, folder)
             commit = (
@@ -288,6 +286,7 @@ class _Job:
             statistics={name: round(seconds, 1) for name, seconds in self.spent.items()},
             **self._told(config, tried),
         )
+        empty(place.out)  # the agent could write there
         save_report(place.out, words)
         for name, text in (("agent.log", tried.log), ("gates.log", tried.gate_log)):
             (place.out / name).write_text(text, encoding="utf-8")
@@ -375,9 +374,3 @@ def _named_gates(config: Config, place: Place) -> list[Gate]:
     """The gates that will really run: those that the conductor named."""
     named = {name for leg in place.unit.verify for name in leg.gates}
     return [gate for gate in config.gates if gate.name in named]
-
-
-def _empty(folder: Path) -> Path:
-    rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder

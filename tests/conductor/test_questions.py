@@ -461,3 +461,16 @@ def test_the_record_of_a_tick_decides_the_same_without_the_words(question, reply
     story.world.comment(task, reply)
     ticks += [story.tick(), story.tick()]
     assert [record_of(tick).unfaithful for tick in ticks] == [()] * 4
+
+
+def test_where_writers_may_not_answer_nothing_that_they_can_edit_is_an_answer():
+    story, task = asked(config=f"{CONFIG}trust: {{permission: admin}}\n")
+    story.world.add_user("writer", "write")
+    comment = story.world.comment(task, "a shop?")
+    story.world.wait(timedelta(seconds=1))
+    story.world.edit_comment(comment, "Evil & Sons", by="writer")
+    story.tick()
+    assert story.status(task) == ("blocked",)
+    story.world.comment(task, "Good & Sons")
+    story.tick()
+    assert [answer.answer for answer in story.record(task).answers] == ["Good & Sons"]

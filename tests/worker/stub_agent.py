@@ -141,6 +141,24 @@ def spy() -> None:
     )
 
 
+def clutter() -> None:
+    """Folders and links where the worker reads and writes."""
+    edit()
+    for name in ("question.md", "summary.md"):
+        (Path(".cf") / name).mkdir()
+    out = Path.cwd().parent / "cf-work"
+    (out / "agent.log").mkdir()
+    (out / ".report.json").symlink_to("/dev/full")
+
+
+def supplant() -> None:
+    """Another folder in the place of the one that the worker keeps the work in."""
+    edit()
+    out = Path.cwd().parent / "cf-work"
+    elsewhere = out.rename(out.with_name("mine"))
+    out.symlink_to(elsewhere)
+
+
 def hang() -> None:
     print("hanging", flush=True)
     time.sleep(600)

@@ -28,6 +28,23 @@ def test_a_change_becomes_one_commit_of_ours(bench):
     assert setup.files(report.head) == {"feature.py"}
 
 
+@pytest.mark.parametrize("mode", ["clutter", "supplant"])
+def test_what_an_agent_puts_where_the_worker_reads_and_writes_changes_nothing(bench, mode):
+    setup = bench(mode)
+
+    worked = setup.work()
+
+    assert worked.report.outcome is Outcome.UNVERIFIED
+    assert not setup.place.out.is_symlink()
+    assert setup.kept().head == worked.report.head
+    assert {path.name for path in setup.place.out.iterdir()} == {
+        "agent.log",
+        "gates.log",
+        "report.json",
+        "work.bundle",
+    }
+
+
 def test_the_agents_output_is_shown_without_commands_for_the_runner(bench):
     setup = bench("command")
 
