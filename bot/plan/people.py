@@ -8,6 +8,7 @@ from bot.model.decision import Decision, Notice, Verb
 from bot.model.issue import Event, EventKind, NeedState, Pull, StateReason
 from bot.model.snapshot import NeedOf
 from bot.model.status import MOVES, Status, may_move
+from bot.notation.keys import Key, branch_of
 from bot.plan.board import Board, Item, own_pull_state
 from bot.plan.edits import fresh, with_status
 from bot.plan.live import end_live
@@ -32,12 +33,21 @@ def obey_close(item: Item, board: Board) -> Decision | None:
         return end_live(item, board, None, why, Verb.DROP)
     merged = merged_pull(item)
     if merged is not None:
-        own = merged.number == item.record.pull
+        own = merged.number == item.record.pull or _is_by_live_attempt(merged, item, board)
         return end_live(item, board, Status.MERGED, f"merged by #{merged.number}", Verb.MOVE, spare=own)
     if item.record.status is not Status.MERGED or not item.record.pull:
         return end_live(item, board, Status.DONE, "closed as completed", Verb.MOVE)
     # By a pull request whose text does not close the issue: it was we who closed it.
     return end_live(item, board, Status.MERGED, f"merged by #{item.record.pull}", Verb.MOVE, spare=True)
+
+
+def _is_by_live_attempt(pull: Pull, item: Item, board: Board) -> bool:
+    """Whether the attempt that runs has opened and merged it (`merge: auto`): only its report will tell the record so."""
+    live = item.record.live
+    if live is None or pull.author.id not in board.accounts:
+        return False
+    key = Key(item.number, live.number)
+    return pull.head_ref in (branch_of(key), branch_of(key, fresh=True))
 
 
 def merged_pull(item: Item) -> Pull | None:

@@ -33,6 +33,7 @@ from bot.notation.quoting import quote_line
 from bot.plan.supervisor import Automatic, fingerprint_of, judge
 
 _LEG = re.compile(r"#[0-9]{1,10}")
+_BRANCH = re.compile(r"cf/[0-9]{1,10}(-[0-9]{1,10})?")
 _ROLE = re.compile(r"[a-z]{1,20}")
 _WARNING = "warning:"
 _WARNING_MOST = 200 - len(_WARNING)  # how much of a warning its notice's fingerprint holds
@@ -143,9 +144,14 @@ def _issue(issue: Issue, snapshot: Snapshot) -> Issue:
             replace(event, label=_label(event.label, snapshot.config)) if event.label else event
             for event in issue.events
         ),
-        pulls=tuple(replace(pull, head_ref="", url="") for pull in issue.pulls),
+        pulls=tuple(replace(pull, head_ref=_branch(pull.head_ref), url="") for pull in issue.pulls),
         comments=tuple(_comment(comment, snapshot) for comment in issue.comments),
     )
+
+
+def _branch(name: str) -> str:
+    """Branches are people's words, but for those of attempts."""
+    return name if _BRANCH.fullmatch(name) else ""
 
 
 def _own_mark(issue: Issue, snapshot: Snapshot) -> str:

@@ -1,5 +1,7 @@
 """Needs as text and as relations of GitHub's: kept the same by order, and a difference said once."""
 
+import pytest
+
 from bot.model.advice import Proposal
 from bot.model.issue import StateReason
 from bot.notation.comments import read_fingerprint
@@ -115,3 +117,19 @@ def test_the_backlog_of_a_milestone_is_approved_in_bulk():
     story.world.comment(dashboard, f"/cf approve milestone:v1 except {tasks[1]}")
     story.settle()
     assert story.starts() == [f"cf-{tasks[0]}-1"]
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_16_a_tick_that_dies_at_any_write_ends_with_the_same_relations(after):
+    def synced(kill):
+        story = Story(SYNC)
+        needs = [story.world.open_issue("need") for _ in range(2)]
+        task = story.ready(f"depends on #{needs[0]}, #{needs[1]}")
+        before = story.world.faults.writes
+        if kill:
+            story.world.faults.fail_write(before + kill, after=after)
+        story.settle()
+        return native(story, task) == needs, story.world.faults.writes - before
+
+    _, writes = synced(0)
+    assert [synced(number)[0] for number in range(1, writes + 1)] == [True] * writes

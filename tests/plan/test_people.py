@@ -67,6 +67,25 @@ def test_closed_by_a_merged_pull_request_is_merged_whoevers_it_was():
     assert decide(unmerged).status is Status.DONE
 
 
+@pytest.mark.parametrize(
+    ("pull", "cancelled"),
+    [
+        ({"head_ref": "cf/1"}, False),
+        ({"head_ref": "cf/1-1"}, False),
+        ({"head_ref": "cf/2"}, True),
+        ({"head_ref": "cf/1", "author": STRANGER}, True),
+    ],
+)
+def test_3_what_the_attempt_merges_itself_is_its_success_before_its_report_is_there(pull, cancelled):
+    """With `merge: auto` the merge closes the issue while the run that merged still has its report to write."""
+    merged = a_pull(70, merged=True, is_open=False, **pull)
+    task = a_running(pulls=(merged,), **closed_as(StateReason.COMPLETED))
+    first = decide(task, runs=(a_run(),))
+    assert (first.status, first.cancel is not None) == (Status.MERGED, cancelled)
+    assert first.record.live is not None
+    assert bool(first.record.live.cancelled_for) is cancelled
+
+
 def test_a_close_while_running_cancels_the_run_and_keeps_the_slot_until_it_has_ended():
     closed = closed_as(StateReason.NOT_PLANNED)
     first = decide(a_running(**closed), runs=(a_run(),))
