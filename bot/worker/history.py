@@ -34,15 +34,18 @@ def message(key: Key) -> str:
 
 def is_ours(git: Git, head: str, base: str, record: Record, issue: Issue, branch: str) -> bool:
     """Whether a published branch may be continued: it holds only our commits, and no pull request of it was refused or merged."""
-    pulls = [pull for pull in issue.pulls if pull.head_ref == branch]
-    if pulls and not max(pulls, key=lambda pull: pull.number).is_open:
-        return False
-    if git.is_ancestor(head, base):
+    if is_over(issue, branch) or git.is_ancestor(head, base):
         return False
     if head in {record.head, *(attempt.head for attempt in record.attempts)} - {""}:
         return True
     people = git.text("log", "--format=%ae%n%ce", head, "--not", base).split()
     return bool(people) and set(people) == {EMAIL}
+
+
+def is_over(issue: Issue, branch: str) -> bool:
+    """Whether the newest pull request of this branch was refused or merged: what comes next is another change."""
+    pulls = [pull for pull in issue.pulls if pull.head_ref == branch]
+    return bool(pulls) and not max(pulls, key=lambda pull: pull.number).is_open
 
 
 def choose_start(

@@ -28,6 +28,7 @@ from bot.worker.claim import read_own_record, still_wanted, unapproved
 from bot.worker.configuration import configuration_of
 from bot.worker.git import EMAIL, Git, GitFailed, PushRefused, Remote, Unauthorised
 from bot.worker.handover import PATCH_FILE, fetch_branch
+from bot.worker.history import is_over
 from bot.worker.offer import Offer, earlier_offer, offer_of_jobs, proof_of
 from bot.worker.place import Place
 from bot.worker.pullrequest import Merging, PullRequest
@@ -102,8 +103,8 @@ class _Publication:
         if findings := self._findings(commit, head):
             return self._held(report, findings)
         try:
-            self._look_again()
-            branch, notes = self._push(commit, head)
+            issue, _ = self._look_again()
+            branch, notes = self._push(commit, head, issue)
             report = replace(report, branch=branch)
             issue, record = self._look_again()
         except NotWanted as error:
@@ -192,10 +193,13 @@ class _Publication:
             raise NotWanted(words)
         return issue, record
 
-    def _push(self, commit: str, head: str | None) -> tuple[str, list[str]]:
-        """Push to the task's branch if that only adds to it, else to a branch of this attempt. Raises GitFailed."""
+    def _push(self, commit: str, head: str | None, issue: Issue) -> tuple[str, list[str]]:
+        """Push to the task's branch if that only adds to it, else, or if its pull request is over, to one of this attempt.
+
+        Raises GitFailed.
+        """
         own = branch_of(self._place.key)
-        adds = head is None or self._git.is_ancestor(head, commit)
+        adds = head is None or (self._git.is_ancestor(head, commit) and not is_over(issue, own))
         if adds and self._talk(lambda remote: self._git.push(remote, commit, own)):
             return own, []
         fresh = branch_of(self._place.key, fresh=True)

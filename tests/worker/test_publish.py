@@ -120,7 +120,9 @@ def test_an_emptied_list_of_gates_never_passes(bench, by):
     """Invariant 15: what the claim names is judged, by the configuration as it was then."""
     empty = "version: 1\ngates: []\n"
     agent = 'mkdir -p .github; echo "gates: []" > .github/cf.yml; echo x > broken.py'
-    setup = bench(config=f"version: 1\ncorrections: 0\nengines: {{command: {{args: '{agent}'}}}}\n{GATE}\n")
+    setup = bench(
+        config=f"version: 1\nengine: command\ncorrections: 0\nengines: {{command: {{args: '{agent}'}}}}\n{GATE}\n"
+    )
     if by != "the agent":
         setup.commit("main", {".github/cf.yml": empty})
 
@@ -283,6 +285,32 @@ def test_api_15_our_branch_is_continued_by_one_commit_with_two_parents(bench):
     assert parents == [first.head, setup.git.head("main")]
     assert setup.text(second.head, "feature.py") == "attempt = 1"
     assert len(setup.world.pulls.by_number) == 1
+
+
+@pytest.mark.parametrize("how", ["refused", "merged and reopened"])
+def test_agt_24_after_a_refusal_or_a_merge_the_next_attempt_begins_at_the_base_on_a_branch_of_its_own(
+    bench, how
+):
+    setup = bench("edit")
+    first = setup.through()
+    setup.end(first)
+    setup.world.comment(first.pull, "closing, this goes the wrong way")
+    if how == "refused":
+        setup.world.close_pull(first.pull)
+    else:
+        setup.world.merge_pull(first.pull)
+        setup.world.reopen(setup.task)
+    setup.write(replace(setup.record, pull=0, head="", earlier=""))  # as the conductor does
+    setup.commit("main", {".github/cf.yml": config_text("bad", more=GATE.replace("feature.py", "state.txt"))})
+    base = setup.git.head("main")
+    setup.claim(2)
+
+    second = setup.through()
+
+    assert (second.outcome, second.source, second.branch) == (Outcome.PASSED, "the default branch", "cf/1-2")
+    assert git(setup.origin, "rev-parse", f"{second.head}^") == base
+    assert setup.files(second.head) == {"state.txt"}
+    assert (setup.git.head("cf/1"), second.pull == first.pull) == (first.head, False)
 
 
 def test_api_15_somebody_elses_branch_is_left_alone(bench):
