@@ -171,7 +171,7 @@ def _limit(answer: Answer, said: str, now: datetime) -> _Limit | None:
         return _Limit(after, secondary)
     if headers.get("x-ratelimit-remaining") == "0" and not _PERMISSION_WORDS.search(said):
         reset = headers.get("x-ratelimit-reset", "")
-        wait = max(0.0, int(reset) - now.timestamp()) if reset.isdecimal() else None
+        wait = _bounded(float(reset) - now.timestamp()) if reset.isdecimal() else None
         return _Limit(wait, secondary and spoken)
     if spoken or answer.status == 429:
         return _Limit(None, secondary)
@@ -181,19 +181,24 @@ def _limit(answer: Answer, said: str, now: datetime) -> _Limit | None:
 def _retry_after(header: str, now: datetime) -> float | None:
     """Seconds to wait. HTTP allows a date as well, which githubkit's own reader does not survive."""
     if header.isdecimal():
-        return float(header)
+        return _bounded(float(header))
     try:
         at = parsedate_to_datetime(header)
     except ValueError:
         return None
-    return max(0.0, ((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds())
+    return _bounded(((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds())
+
+
+def _bounded(seconds: float) -> float:
+    """A wait between now and a day: GitHub's limits are over within the hour, whatever a proxy in between says."""
+    return min(max(0.0, seconds), 86_400.0)
 
 
 def _said(answer: Answer) -> str:
     """GitHub's own sentence with its details."""
     try:
         body = json.loads(answer.body or b"null")
-    except ValueError:
+    except (ValueError, RecursionError):
         return "no words"
     if not isinstance(body, dict):
         return "no words"

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.github import decode
 from bot.github.faults import Gone
-from bot.github.session import Session, check_progress, has_next, path
+from bot.github.session import Session, check_list, check_progress, has_next, path
 from bot.model.errors import CannotGoOn, NotFound, Refused, UsageError, WorkflowMissing
 from bot.model.issue import Comment, NeedState
 from bot.model.ref import Ref
@@ -32,7 +32,7 @@ def comments_since(session: Session, since: datetime) -> tuple[Comment, ...]:
     while True:
         params = {"since": _iso(start), "sort": "updated", "direction": "asc", "per_page": 100, "page": page}
         answer = session.get(session.path("issues", "comments"), params)
-        listed = [decode.rest_comment(one) for one in answer.json() or ()]
+        listed = [decode.rest_comment(one) for one in check_list(answer.json())]
         check_progress(page == 1 or listed != before)
         found |= {one.id: one for one in listed}
         if not listed or not has_next(answer):

@@ -92,7 +92,7 @@ class Session:
         while True:
             answer = self.get(path, {**params, "per_page": 100, "page": page})
             found = answer.json()
-            listed = (found[key] if key else found) or []
+            listed = check_list(found[key] if key else found)
             check_progress(listed != before)
             yield listed
             if not has_next(answer):
@@ -183,6 +183,13 @@ def path(*segments: str | int) -> str:
 def has_next(answer: Answer) -> bool:
     """Whether a list goes on. The links themselves are not followed: a proxy in between may have named itself in them."""
     return 'rel="next"' in answer.headers.get("link", "")
+
+
+def check_list(found: Any) -> list[Any]:
+    """Raises Lost where something else came in the place of a list: it must never look like an empty one."""
+    if not isinstance(found, list):
+        raise Lost("GitHub's answer is no list")
+    return found
 
 
 def check_progress(goes_on: bool) -> None:

@@ -11,7 +11,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # What taking apart a value of an unexpected shape raises.
-_MISSHAPEN = (KeyError, IndexError, TypeError, AttributeError, ValueError)
+_MISSHAPEN = (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError)
 
 
 def shaped(client: type[C]) -> type[C]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.model.config import Config, Publish
+from bot.model.config import CONFIG_PATH, Config, Publish
 from bot.model.report import Hold
 from bot.worker.git import Git
 from bot.worker.ledger import OWN_FOLDER
-from bot.worker.patterns import matches
+from bot.worker.patterns import AGENT_SETTINGS, matches
 from bot.worker.redact import Redactor
 
 NAMED = 50  # protected paths that one order can let through
@@ -37,9 +37,12 @@ LOCK_FILES = (
 
 
 def limits_of(config: Config) -> Publish:
-    """The bounds of a change: those of the configuration, and lock files where nobody reviews."""
-    extra = tuple(LOCK_FILES) if config.merge == "auto" else ()
-    return replace(config.publish, protected=(*config.publish.protected, *extra))
+    """The bounds of a change: those of the configuration, which itself is never an agent's to change.
+
+    Where nobody reviews, also lock files, settings of agents and all that GitHub reads from `.github`.
+    """
+    unseen = (*LOCK_FILES, *AGENT_SETTINGS, ".github/**") if config.merge == "auto" else ()
+    return replace(config.publish, protected=(*config.publish.protected, CONFIG_PATH, *unseen))
 
 
 class FileChange(Struct, frozen=True):

@@ -31,8 +31,15 @@ AGENT_SETTINGS = (
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
-    """Whether a path of the repository is one that the patterns name. Case is ignored, as some file systems do."""
-    return any(_compiled(pattern).fullmatch(path) for pattern in patterns)
+    """Whether a path of the repository is one that the patterns name, or a link in its place would lead away from one.
+
+    Case is ignored, as some file systems do.
+    """
+    below = f"{path}/".casefold()
+    return any(
+        _compiled(pattern).fullmatch(path) or pattern.lstrip("/").casefold().startswith(below)
+        for pattern in patterns
+    )
 
 
 @lru_cache(maxsize=256)

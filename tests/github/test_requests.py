@@ -130,6 +130,36 @@ def test_a_long_limit_is_never_slept_out(router, github, clock, answer, seconds)
     assert (route.call_count, clock.slept) == (1, [])
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(403, json=LIMITED, headers={"retry-after": "9" * 5000}),
+        httpx.Response(403, json={}, headers={"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" * 40}),
+    ],
+)
+def test_a_limit_is_never_believed_to_last_longer_than_a_day(router, github, answer):
+    run_route(router, answer)
+    with pytest.raises(TryLater) as caught:
+        github.run(5)
+    assert caught.value.not_before == START + timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(200, text='{"id": 1e400}'),
+        httpx.Response(503, text='{"message": ' + "[" * 50_000),
+        httpx.Response(200, json={}),
+        httpx.Response(200, json="x"),
+    ],
+)
+def test_answers_of_any_shape_end_in_try_later(router, github, answer):
+    router.get(url__startswith=API).mock(return_value=answer)
+    for ask in (lambda: github.run(5), lambda: github.comments_on(3), lambda: github.comments_since(START)):
+        with pytest.raises(TryLater):
+            ask()
+
+
 def test_while_limited_nothing_is_sent_and_waits_grow(router, github, clock):
     mutated = router.post(GRAPHQL).mock(side_effect=[httpx.Response(403, json=LIMITED)] * 9)
     waits = []

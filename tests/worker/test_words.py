@@ -4,8 +4,9 @@ import os
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
-from bot.model.config import Config
+from bot.model.config import Config, Publish
 from bot.model.errors import UsageError
 from bot.model.report import GateResult, GateStatus, Outcome, Question, Report
 from bot.notation.codec import Unreadable
@@ -72,6 +73,21 @@ def test_agent_settings_are_known():
     ):
         assert matches(path, AGENT_SETTINGS)
     assert not matches("src/agents.py", AGENT_SETTINGS)
+
+
+@pytest.mark.parametrize("path", [".claude", ".CLAUDE", ".github"])
+def test_a_link_in_the_place_of_a_protected_folder_is_protected(path):
+    assert matches(path, [".claude/**", "/.github/workflows/**"])
+    assert not matches(f"{path}x", [".claude/**", "/.github/workflows/**"])
+
+
+def test_an_agent_never_changes_what_it_may_do():
+    nothing = Config(publish=Publish(protected=()))
+    assert matches(".github/cf.yml", limits_of(nothing).protected)
+    unreviewed = limits_of(replace(nothing, merge="auto")).protected
+    for path in (".github/actions/build/action.yml", ".github/CODEOWNERS", "GEMINI.md", ".vscode/tasks.json"):
+        assert matches(path, unreviewed)
+        assert not matches(path, limits_of(nothing).protected)
 
 
 def test_lock_files_need_a_person_where_nobody_reviews():
