@@ -102,7 +102,7 @@ def test_no_gate_is_no_proof():
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("react", "mini-swe-agent"), ("cloud", "runner"), ("nope", "must be one of command")]
+    ("name", "words"), [("react", "mini-swe-agent"), ("cloud", "runner"), ("nope", "must be one of aider")]
 )
 def test_engines_that_are_not_here(name, words):
     with pytest.raises(UsageError, match=words):
