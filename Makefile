@@ -43,7 +43,7 @@ test-unit: .venv/.ready ## the quick tests: values in, decisions out
 	@$(PYTEST) -m "not e2e and not slow and not live" $(UNIT)
 
 soak: .venv/.ready ## anything in any order, tens of thousands of times: SOAK=50000 make soak
-	@CF_SOAK=$${SOAK:-20000} $(BIN)/pytest tests/conductor/test_anything.py -q --timeout=0 --log-level=CRITICAL
+	@CF_SOAK=$${SOAK:-20000} $(BIN)/pytest tests/conductor/test_anything.py tests/conductor/test_any_batch.py -q --timeout=0 --log-level=CRITICAL
 
 engines: setup ## install the real agent programs into .engines, and hold each engine's promises against them (minutes, 3 GB)
 	@$(BIN)/python -m scripts.install_engines

@@ -34,7 +34,7 @@ from bot.notation.quoting import quote_line
 from bot.notation.tasklists import MOST_TASKS, AllReady, InMilestone, Labelled, Numbers, Term
 from bot.plan.batches import in_sequence
 from bot.plan.board import Board
-from bot.plan.course import course_of
+from bot.plan.course import Course, course_of
 from bot.plan.edits import fresh
 from bot.plan.forecast import waves
 from bot.plan.labels import meant_status
@@ -133,9 +133,9 @@ def _check_people(github: GitHub, seen: Observation, request: Request) -> Snapsh
 
 def _stop(github: GitHub, seen: Observation, request: Request) -> str:
     batch = _batch(github, seen, request.target)
-    if batch.record.state.ended or (batch.order is None and not batch.issue.is_open):
+    course = _course(github, seen, batch)
+    if course.record.state.ended or (batch.order is None and not batch.issue.is_open):
         return f"batch #{batch.number} has ended already: nothing to stop"
-    course = course_of(batch, seen.snapshot)
     if not batch.issue.is_open and course.stopped and (course.forced_end or not request.force):
         return f"batch #{batch.number} is stopped already"
     how = "what runs is ended" if request.force else "what runs finishes"
@@ -163,7 +163,7 @@ def _resume(github: GitHub, seen: Observation, request: Request) -> str:
     number, order = batch.number, batch.order
     if order is None:
         raise UsageError(f"batch #{number} cannot be resumed: {batch.problem}. Nothing was written")
-    course = course_of(batch, seen.snapshot)
+    course = _course(github, seen, batch)
     control = Control(
         Action.RESUME,
         request.actors[0],
@@ -201,6 +201,16 @@ def _batch(github: GitHub, seen: Observation, number: int) -> Batch:
     if batch is None:
         raise UsageError(f"#{number} is not a batch of ours. Nothing was written")
     return batch
+
+
+def _course(github: GitHub, seen: Observation, batch: Batch) -> Course:
+    """The batch as the next tick would take it: commands that no tick has heeded yet count, so that the later word wins."""
+    board = Board(seen.snapshot)
+    course = board.courses.get(batch.number) or course_of(batch, board.snapshot)
+    if wants := board.orders.wants | course.wants:
+        board = Board(look_up(github, seen.snapshot, wants))
+        course = board.courses.get(batch.number) or course_of(batch, board.snapshot)
+    return course
 
 
 def _was_said(github: GitHub, seen: Observation, batch: Batch, control: Control, again: bool) -> bool:

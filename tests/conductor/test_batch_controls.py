@@ -510,3 +510,26 @@ def test_a_stop_between_snapshot_and_dispatch_is_heard():
     story.settle()
     assert story.starts() == []
     assert state(story, batch) == ("cancelled",)
+
+
+@pytest.mark.parametrize(("command", "later", "starts"), [("resume", "stop", 1), ("stop", "resume", 2)])
+def test_a_word_by_the_workflow_outweighs_a_command_that_no_tick_has_seen_yet(command, later, starts):
+    story = Story()
+    first, second = issue(story), issue(story)
+    order(story, f"{first} {second}", strategy="serial")
+    (batch,) = batches(story)
+    story.settle()
+    if command == "resume":
+        control(story, "stop-force", batch)
+        story.settle()
+        story.die(f"cf-{first}-1", "cancelled")
+        story.settle()
+        assert state(story, batch) == ("cancelled",)
+    else:
+        story.finish_live(first, Outcome.PASSED)
+    story.world.add_user("other", "write")
+    story.world.comment(batch, f"/cf {command}", by="other")
+    control(story, later, batch, run=901)
+    story.settle()
+    assert len(story.starts()) == starts
+    assert state(story, batch) == (("cancelled",) if later == "stop" else ("running",))
