@@ -14,11 +14,13 @@ from bot.github.credential import Credential
 from bot.model.errors import UsageError
 from bot.model.report import GateResult, GateStatus, Hold, Outcome, Report
 from bot.model.unit import Kind, VerifyLeg
+from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.reports import write_report
 from bot.sandbox.world.errors import ApiError
 from bot.sandbox.world.faults import Fault
 from bot.worker.artifact import save_report
 from bot.worker.bundle import Unfit
+from bot.worker.gates import SET_UP
 from bot.worker.git import Git, Unauthorised
 from bot.worker.outcome import Judgement, Results, judge_results
 from bot.worker.publish import SETTING
@@ -113,6 +115,21 @@ def test_a_red_gate_fails_with_its_tail_and_publishes_nothing(bench):
     assert "expected feature" in report.gates[0].tail
     assert setup.git.head("cf/1") is None
     assert report.head
+
+
+def test_a_set_up_that_fails_before_the_gates_is_nobodys_failure(bench):
+    """The machine was not ready for any gate: no strike, the end of the output, and the same fingerprint for all that meet it."""
+    setup = bench(
+        config=config_text("edit") + "setup: ['test ! -e feature.py || { echo no disk; exit 4; }']\n"
+    )
+
+    report = setup.through()
+
+    assert (report.outcome, report.head != "") == (Outcome.INFRA, True)
+    assert report.reason.startswith("set-up failed (exit status 4): ")
+    assert report.reason.endswith("\nno disk\n")
+    assert report.failure == failure_fingerprint([(SET_UP, report.reason)])
+    assert setup.git.head("cf/1") is None
 
 
 @pytest.mark.parametrize("by", ["the agent", "a person after the start"])

@@ -135,6 +135,7 @@ def test_setup_runs_first_and_its_failure_is_infra(bench):
 
     assert worked.report.outcome is Outcome.INFRA
     assert "no disk" in worked.report.reason
+    assert worked.report.failure  # by which it is told once for the repository
     assert not (setup.place.workspace / "feature.py").exists()
 
 
