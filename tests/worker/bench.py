@@ -1,14 +1,18 @@
 """A bare repository, the make-believe GitHub over it, and one task whose jobs can be run one after the other."""
 
+import atexit
 import io
 import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable
 from datetime import timedelta
+from functools import cache, cached_property
 from pathlib import Path
+from tempfile import mkdtemp
 
 import msgspec
 from msgspec.structs import replace
@@ -55,6 +59,29 @@ def config_text(*modes: str, more: str = GATE) -> str:
     return f"version: 1\nengine: command\ncorrections: 0\nengines: {{command: {{args: '{line}'}}}}\n{more}\n"
 
 
+@cache
+def _empty() -> Path:
+    """A bare repository to copy, which starts no programs; gone when the tests are."""
+    folder = Path(mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    BareGit.create(folder / "empty.git")
+    for sample in (folder / "empty.git/hooks").glob("*.sample"):
+        sample.unlink()
+    return folder / "empty.git"
+
+
+def repository(path: Path, files: dict[str, str]) -> BareGit:
+    """A bare repository with one commit on main."""
+    shutil.copytree(_empty(), path)
+    stream = [
+        f"commit refs/heads/main\ncommitter Pat <pat@example.com> {int(time.time())} +0000\ndata 4\nwork\n"
+    ]
+    stream += [f"M 100644 inline {name}\ndata {len(text.encode())}\n{text}\n" for name, text in files.items()]
+    command = ["git", "--git-dir", str(path), "fast-import", "--quiet"]
+    subprocess.run(command, input="".join(stream).encode(), check=True, capture_output=True)
+    return BareGit(path, "main")
+
+
 class Bench:
     """`modes` are what the agent does. The issue is #1, labelled and approved by the maintainer."""
 
@@ -68,13 +95,9 @@ class Bench:
     ) -> None:
         self.folder = folder
         self.origin = folder / "origin.git"
-        self.git = BareGit.create(self.origin)
-        self.desk = folder / "desk"
-        git(folder, "clone", "-q", str(self.origin), str(self.desk))
         text = config if config is not None else config_text(*modes)
-        self.commit(
-            "main", {**MINIMAL, ".github/cf.yml": text, ".gitignore": "__pycache__/\n", **(files or {})}
-        )
+        first = {**MINIMAL, ".github/cf.yml": text, ".gitignore": "__pycache__/\n", **(files or {})}
+        self.git = repository(self.origin, first)
         self.world = World("acme/shop", git=self.git)
         self.github = self.world.github()
         self.task = self.world.open_issue("Add login", body, labels=("cf:ready",))
@@ -86,6 +109,12 @@ class Bench:
         self.unit = self.claim(1)
 
     # ------------------------------------------------------------------ people
+
+    @cached_property
+    def desk(self) -> Path:
+        """A person's clone."""
+        git(self.folder, "clone", "-q", str(self.origin), "desk")
+        return self.folder / "desk"
 
     def commit(self, branch: str, files: dict[str, str | None], message: str = "work") -> str:
         """A person pushes a commit."""
