@@ -212,10 +212,18 @@ def connect(environ: Mapping[str, str], permissions: Mapping[str, str] = CONDUCT
 
 def _url(environ: Mapping[str, str], name: str, default: str) -> str:
     url = environ.get(name, "").strip().rstrip("/") or default
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+    if not _is_address(url):
         raise UsageError(f"{name} must be an address like {default} and is {url!r}")
     return url
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        named = bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a bracket too many, a port that is no number
+        return False
+    return named and parts.scheme in ("http", "https") and not (parts.query or parts.fragment)
 
 
 def _graphql_beside(api_url: str) -> str:

@@ -13,6 +13,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from bot.model.errors import UsageError
+
 TOKEN_PIPE = "CF_TOKEN_FD"  # noqa: S105 - the name of a variable
 _COMMAND_FILES = ("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
 _RUNNERS_FOLDER = "_runner_file_commands"  # holds those of the steps around ours as well
@@ -24,8 +26,11 @@ def take_secrets(environ: Mapping[str, str]) -> dict[str, str]:
     """The job's environment as a copy, token included, while nobody else finds a secret in ours any more."""
     taken = dict(environ)
     if pipe := taken.pop(TOKEN_PIPE, ""):
-        with os.fdopen(int(pipe), "rb") as source:
-            taken["GITHUB_TOKEN"] = source.read().decode()
+        try:
+            with os.fdopen(int(pipe), "rb") as source:
+                taken["GITHUB_TOKEN"] = source.read().decode()
+        except (ValueError, OSError):
+            raise UsageError(f"{TOKEN_PIPE} must name an open pipe and is {pipe!r}") from None
     for name in [name for name in os.environ if _is_secret(name)]:
         del os.environ[name]
     _blot()

@@ -271,9 +271,9 @@ def test_the_token_is_in_no_error_and_no_log(router, github, caplog):
         ({"GITHUB_TOKEN": "secret\nline", "GITHUB_REPOSITORY": "a/b"}, "GITHUB_TOKEN holds"),
         ({"GITHUB_TOKEN": "secret"}, "GITHUB_REPOSITORY must be OWNER/NAME"),
         ({"GITHUB_TOKEN": "secret", "GITHUB_REPOSITORY": "a/b/../c"}, "OWNER/NAME"),
-        (
-            {"GITHUB_TOKEN": "secret", "GITHUB_REPOSITORY": "a/b", "GITHUB_API_URL": "ftp://x"},
-            "GITHUB_API_URL",
+        *(
+            ({"GITHUB_TOKEN": "secret", "GITHUB_REPOSITORY": "a/b", "GITHUB_API_URL": url}, "GITHUB_API_URL")
+            for url in ("ftp://x", "http://[::", "http://x:abc", "http://x:99999", "http://")
         ),
         (
             {"GITHUB_TOKEN": "secret", "GITHUB_REPOSITORY": "a/b", "GITHUB_GRAPHQL_URL": "x"},

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.model.errors import UsageError
 from bot.worker.seal import guarding_commands, take_secrets
 from tests.worker.bench import KEY
 
@@ -106,3 +107,9 @@ def test_what_a_program_writes_to_the_runners_command_files_is_undone(tmp_path):
     assert [(folder / name).read_text() for name in names] == ["ours\n"] * len(names)
     assert not (tmp_path / "summary").exists()
     assert (tmp_path / "elsewhere").read_text() == "not ours"
+
+
+@pytest.mark.parametrize("pipe", ["x", "99999"])
+def test_a_pipe_that_is_none_is_named(pipe):
+    with pytest.raises(UsageError, match="CF_TOKEN_FD must name an open pipe"):
+        take_secrets({"CF_TOKEN_FD": pipe})
