@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from bot.model.config import Config
+from bot.model.config import Config, Dependencies
 from bot.model.issue import EDITS_SEEN, Account, Event, EventKind, Issue, NeedState
 from bot.model.record import Approval, Attempt, Record
 from bot.model.ref import Ref
@@ -64,9 +64,9 @@ def test_every_reason_to_refuse(changes, reason):
     assert reason in verdict.reason
 
 
-def claimed(bench) -> Claim | Refusal:
+def claimed(bench, config: Config | None = None) -> Claim | Refusal:
     place = read_place(bench.environ())
-    return judge_claim(read_claim(bench.github, place, Config()))
+    return judge_claim(read_claim(bench.github, place, config or Config()))
 
 
 def test_a_fresh_claim_is_read_from_github(bench):
@@ -197,6 +197,15 @@ def test_a_satisfied_need_and_a_native_edge(bench):
     third = setup.world.open_issue("Native")
     setup.world.block(setup.task, third)
     assert claimed(setup) == Refusal("waiting for acme/shop#3 (open)")
+
+
+@pytest.mark.parametrize("count", [True, False])
+def test_sub_issues_are_asked_about_where_they_count(bench, count):
+    setup = bench("edit")
+    child = setup.world.open_issue("Child")
+    setup.world.adopt(setup.task, Ref("acme/shop", child))
+    said = claimed(setup, Config(dependencies=Dependencies(sub_issues=count)))
+    assert (said == Refusal(f"waiting for acme/shop#{child} (open)")) is count
 
 
 def test_act_12c_running_the_agent_job_again_is_refused_with_a_hint(bench):
