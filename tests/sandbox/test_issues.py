@@ -146,7 +146,7 @@ def test_a_hidden_blocker_is_counted_and_not_shown(world):
     world.block(task, known)
 
     issue = world.issue(task)
-    assert world.dependencies.visible(issue) == (known,)
+    assert world.dependencies.visible(issue.blocked_by) == (known,)
     assert world.dependencies.blocked_by_open(issue) == 1
 
 

@@ -9,7 +9,7 @@ import pytest
 from bot.cli import main
 
 
-@pytest.mark.parametrize("package", ["rich", "starlette", "uvicorn", "graphql", "jinja2"])
+@pytest.mark.parametrize("package", ["rich", "starlette", "uvicorn", "graphql"])
 def test_a_missing_extra_is_named(package, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, package, None)
     assert main(["sandbox", "demo"]) == 2

@@ -5,7 +5,7 @@ import pytest
 
 from tests.worker.bench import Bench
 
-_PROCESSES = ("test_process.py", "test_command.py")
+_PROCESSES = ("test_process.py", "test_command.py", "test_join.py", "test_isolation.py")
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
