@@ -3,6 +3,7 @@
 from datetime import timedelta
 from functools import partial
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -204,6 +205,7 @@ def snapshots(draw):
     )
 
 
+@pytest.mark.slow
 @QUICK
 @given(snapshots())
 def test_every_task_gets_exactly_one_decision_with_a_reason_and_the_same_one_again(snapshot):
@@ -261,6 +263,7 @@ def forbids(task, snapshot):
     }
 
 
+@pytest.mark.slow
 @QUICK
 @given(snapshots())
 def test_nothing_starts_that_must_not(snapshot):
@@ -294,6 +297,7 @@ def differs(decision, task, config):
     )
 
 
+@pytest.mark.slow
 @QUICK
 @given(snapshots())
 def test_carried_out_again_and_again_at_the_same_moment_it_comes_to_rest_with_one_start_a_task(snapshot):
@@ -324,6 +328,7 @@ def test_carried_out_again_and_again_at_the_same_moment_it_comes_to_rest_with_on
     assert len(notices) == len(set(notices))
 
 
+@pytest.mark.slow
 @QUICK
 @given(snapshots())
 def test_a_number_of_an_attempt_is_never_used_again_and_history_only_grows(snapshot):

@@ -48,6 +48,7 @@ LINES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(QUICK, max_examples=25)
 @given(snapshots())
 def test_any_snapshot_plans_the_same_without_its_words_and_by_way_of_json(snapshot):

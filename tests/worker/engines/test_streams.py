@@ -38,6 +38,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ENGINES))
 @settings(max_examples=60)
 @given(lines=st.lists(JSON.map(json.dumps) | st.text(max_size=80), max_size=6))
