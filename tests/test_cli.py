@@ -55,6 +55,24 @@ def test_a_bad_configuration_is_named_with_file_line_and_mend(tmp_path, capsys):
     assert "did you mean 'max_parallel'?" in told
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("engine: claude-code\n", ""),
+        ("engine: command\nengines: {command: {args: ./agent.sh}}\n", ""),
+        ("engine: command\n", "but nothing would start: no agent is configured: set engines.command.args"),
+        ("version: 1\n", "but nothing would start: the engine mini-swe-agent needs a model"),
+    ],
+)
+def test_what_a_valid_configuration_lacks_before_an_agent_can_start_is_said(tmp_path, capsys, text, said):
+    path = tmp_path / "cf.yml"
+    path.write_text(text, encoding="utf-8")
+    assert main(["validate", str(path)]) == 0
+    _, *more = capsys.readouterr().out.splitlines()
+    assert len(more) == bool(said)
+    assert all(line.startswith(said) for line in more)
+
+
 def test_an_error_names_the_file_that_was_checked(tmp_path, capsys):
     path = tmp_path / "other.yml"
     path.write_text("version: 2\n", encoding="utf-8")

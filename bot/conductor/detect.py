@@ -24,23 +24,26 @@ def detect(root: Path) -> tuple[tuple[str, ...], tuple[Proposal, ...]]:
 
 def _python(root: Path) -> Iterator[Proposal]:
     project = _text(root / "pyproject.toml")
+    tools: list[tuple[str, str, str]] = []  # program, its arguments, the gate's name
+    if "pytest" in project or (root / "pytest.ini").is_file() or (root / "tests").is_dir():
+        tools.append(("pytest", " -q", "tests"))
+    if "[tool.ruff" in project or (root / "ruff.toml").is_file():
+        tools.append(("ruff", " check .", "ruff"))
+    if "[tool.mypy" in project or (root / "mypy.ini").is_file():
+        tools.append(("mypy", "", "mypy"))
     if (root / "uv.lock").is_file():
         yield Proposal("pip install uv && uv sync --frozen --all-extras")
         prefix = "uv run --frozen "
-    elif (root / "requirements.txt").is_file():
-        yield Proposal("pip install -r requirements.txt")
-        prefix = ""
-    elif project or (root / "setup.py").is_file():
-        yield Proposal("pip install -e .")
-        prefix = ""
+    elif project or any((root / name).is_file() for name in ("requirements.txt", "setup.py")):
+        what = "-r requirements.txt" if (root / "requirements.txt").is_file() else "-e ."
+        # The machine's own Python may be managed by its system (PEP 668), and need not have the tools.
+        yield Proposal("python3 -m venv .venv")
+        yield Proposal(" ".join([".venv/bin/pip install", what, *(program for program, _, _ in tools)]))
+        prefix = ".venv/bin/"
     else:
         return
-    if "pytest" in project or (root / "pytest.ini").is_file() or (root / "tests").is_dir():
-        yield Proposal(f"{prefix}pytest -q", "tests")
-    if "[tool.ruff" in project or (root / "ruff.toml").is_file():
-        yield Proposal(f"{prefix}ruff check .", "ruff")
-    if "[tool.mypy" in project or (root / "mypy.ini").is_file():
-        yield Proposal(f"{prefix}mypy", "mypy")
+    for program, arguments, name in tools:
+        yield Proposal(f"{prefix}{program}{arguments}", name)
 
 
 def _node(root: Path) -> Iterator[Proposal]:

@@ -77,6 +77,8 @@ def install_config(root: Path, engine: str, own: Mapping[str, str]) -> Iterator[
     path = root / CONFIG_PATH
     if path.exists():
         yield f"kept     {CONFIG_PATH}"
+        if engine != Config().engine or own:
+            yield "         the options say nothing to a file that exists: change engine and model in it"
         return
     from bot.conductor.detect import detect
     from bot.notation.config import read_config
@@ -124,4 +126,5 @@ def _next_steps(root: Path) -> Iterator[str]:
         f"the model's key as the secret {choice.secret}" if choice.secret else "the model's key as a secret"
     )
     yield f"  - add {wanted}{', if it needs one' if choice.engine == COMMAND else ''} (docs/engines.md)"
-    yield "  - commit, push to the default branch, and label an issue cf:ready"
+    yield f"  - look over {CONFIG_PATH}: `cf validate` checks it"
+    yield "  - commit, push to the default branch, and label an issue cf:ready; `cf doctor` says if something is missing"

@@ -86,8 +86,10 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: A
         try:
             record = read_tick(Path(name).read_bytes())
             different = differences(record.decisions, _again(record))
-        except (OSError, Unreadable) as error:
-            raise UsageError(f"{name}: cannot be read: {error}") from error
+        except OSError as error:
+            raise UsageError(f"{name}: cannot be read: {error.strerror}") from error
+        except Unreadable as error:
+            raise UsageError(f"{name}: is no record of a tick: {error}") from error
         sys.stdout.write("".join(f"{name}: {line}\n" for line in replay_lines(record, different)))
         same = same and not different and not record.unfaithful
     return 0 if same else 1

@@ -57,7 +57,9 @@ def read_request(environ: Mapping[str, str]) -> Request:
     elif action == "spec":
         problems.append("the action `spec` is not there yet")
     if not actors:
-        problems.append("GITHUB_ACTOR does not say who asks")
+        problems.append(
+            "GITHUB_ACTOR does not say who asks (at a shell: `cf batch run`, see `cf batch --help`)"
+        )
     if not re.fullmatch("[1-9][0-9]{0,18}", run_id, re.ASCII):
         problems.append("GITHUB_RUN_ID does not say which run asks")
     if problems:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bot.model.config import CONFIG_PATH
+from bot.model.engine import Around
 from bot.model.errors import UsageError
 from bot.notation.config import config_schema, read_config
+from bot.plan.engines import choose_engine
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +49,6 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: A
     )
     for warning in config.warnings:
         print(warning)
-    if config.engine not in config.engines or not config.engines[config.engine].args.strip():
-        print(f"but nothing would start: engines.{config.engine}.args, the agent's command line, is not set")
+    if problem := choose_engine(config, (), Around()).problem:
+        print(f"but nothing would start: {problem}")
     return 0

@@ -189,7 +189,8 @@ def connect(environ: Mapping[str, str], permissions: Mapping[str, str] = CONDUCT
     token = environ.get("GITHUB_TOKEN", "").strip()
     if not token:
         raise UsageError(
-            "GITHUB_TOKEN is not set: give a token that may read and write issues, actions and contents"
+            "GITHUB_TOKEN is not set: give a token for the repository, such as $(gh auth token). Who only looks needs one that"
+            " reads; who conducts needs one that may write issues and actions"
         )
     if not _TOKEN.fullmatch(token):
         raise UsageError("GITHUB_TOKEN holds blanks, line ends or letters that no token has")

@@ -53,7 +53,7 @@ class Value(Struct, frozen=True):
             if known is not None and key not in known:
                 from difflib import get_close_matches  # only an error needs it
 
-                near = get_close_matches(key, list(known), 1, 0.5)
+                near = get_close_matches(key, list(known), 1, 0.6)
                 hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
                 where = f"{self.file}, line {child.line}"
                 raise UsageError(f"{where}: unknown key {child.name!r}; {hint}")

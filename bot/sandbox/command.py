@@ -166,11 +166,11 @@ def _order(args: argparse.Namespace) -> _Order:
         missing = [name for name, value in own.items() if value is None]
         if len(missing) == len(own):
             raise UsageError(
-                "nothing to do: say `cf sandbox demo`, or give --repo, --issues and --run; see `cf sandbox --help`"
+                "nothing to do: say `cf sandbox demo`, or give --repo, --issues and --run or --engine; see `cf sandbox --help`"
             )
         if missing:
             raise UsageError(
-                f"{missing[0]} is missing: a repository of your own needs --repo, --issues and --run"
+                f"{missing[0]} is missing: a repository of your own needs --repo, --issues and --run or --engine"
             )
         if args.engine != COMMAND and args.agent is not None:
             raise UsageError(f"--run: is for the engine command; {args.engine} has a program of its own")
@@ -251,6 +251,7 @@ def _play(order: _Order, environ: Mapping[str, str]) -> int:
     with ExitStack() as stack:
         folder = stack.enter_context(sandbox_folder(keep=order.keep, say=print))
         prepared = _prepare(order, folder)
+        _require_engine(prepared, environ)
         try:
             sandbox = stack.enter_context(open_sandbox(_name(order), prepared, environ, port=order.port))
         except OSError as error:
@@ -277,6 +278,19 @@ def _play(order: _Order, environ: Mapping[str, str]) -> int:
                 "With --keep-open the pages stay: issues, comments, pull requests and runs, to be read in a browser."
             )
         return code
+
+
+def _require_engine(prepared: "Prepared", environ: Mapping[str, str]) -> None:
+    """Raise UsageError naming what the agent lacks: no task could start, and everybody would wait for nothing."""
+    from bot.model.engine import SECRETS, Around
+    from bot.plan.engines import choose_engine
+
+    around = Around(secrets={name: bool(environ.get(name)) for name in SECRETS})
+    choice = choose_engine(prepared.config, (), around)
+    if choice.problem and around.secrets.get(choice.secret) is False:
+        raise UsageError(f"the engine {choice.engine} needs its key: set {choice.secret} in your environment")
+    if choice.problem:
+        raise UsageError(choice.problem)
 
 
 def _prepare(order: _Order, folder: Path) -> "Prepared":

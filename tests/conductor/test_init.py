@@ -85,6 +85,14 @@ def test_a_second_time_changes_nothing_and_somebodys_change_is_kept(root, capsys
     assert (root / CONFIG_PATH).read_text() == "version: 1\n"
 
 
+def test_options_that_come_after_the_file_are_not_lost_in_silence(root, capsys):
+    assert main(["init", str(root), "--engine", "codex"]) == 0
+    capsys.readouterr()
+    assert main(["init", str(root), "--engine", "gemini"]) == 0
+    assert "change engine and model in it" in capsys.readouterr().out
+    assert read_config((root / CONFIG_PATH).read_text()).engine == "codex"
+
+
 def test_what_is_no_repository_is_refused_before_anything_is_written(tmp_path, capsys):
     assert main(["init", str(tmp_path)]) == 2
     assert "no .git" in capsys.readouterr().err
@@ -105,8 +113,16 @@ def test_a_linked_workflow_is_not_written_through(root, tmp_path_factory):
     ("contents", "setup", "gates"),
     [
         ({}, (), []),
-        ({"requirements__txt": "", "tests/x__py": ""}, ("pip install -r requirements.txt",), ["pytest -q"]),
-        ({"setup__py": "", "mypy__ini": ""}, ("pip install -e .",), ["mypy"]),
+        (
+            {"requirements__txt": "", "tests/x__py": ""},
+            ("python3 -m venv .venv", ".venv/bin/pip install -r requirements.txt pytest"),
+            [".venv/bin/pytest -q"],
+        ),
+        (
+            {"setup__py": "", "mypy__ini": ""},
+            ("python3 -m venv .venv", ".venv/bin/pip install -e . mypy"),
+            [".venv/bin/mypy"],
+        ),
         (
             {
                 "package__json": json.dumps({"scripts": {"test": "x", "build": "y"}}),

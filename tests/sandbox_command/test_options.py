@@ -1,5 +1,7 @@
 """The command line of `cf sandbox`: what is wrong with it is said before anything is started."""
 
+import subprocess
+
 import pytest
 
 from bot.cli import main
@@ -7,15 +9,15 @@ from bot.cli import main
 WRONG = [
     (
         [],
-        "cf: nothing to do: say `cf sandbox demo`, or give --repo, --issues and --run; see `cf sandbox --help`",
+        "cf: nothing to do: say `cf sandbox demo`, or give --repo, --issues and --run or --engine; see `cf sandbox --help`",
     ),
     (
         ["--repo", "."],
-        "cf: --issues is missing: a repository of your own needs --repo, --issues and --run",
+        "cf: --issues is missing: a repository of your own needs --repo, --issues and --run or --engine",
     ),
     (
         ["--repo", ".", "--issues", "x"],
-        "cf: --run is missing: a repository of your own needs --repo, --issues and --run",
+        "cf: --run is missing: a repository of your own needs --repo, --issues and --run or --engine",
     ),
     (["--repo", ".", "--issues", "x", "--run", " "], "cf: --run: must be a command line, found an empty one"),
     (
@@ -50,6 +52,27 @@ def test_a_gate_needs_a_name_and_a_command(gate, tmp_path, capsys):
         capsys.readouterr().err.strip()
         == f"cf: --gate: must be NAME=COMMAND, such as 'tests=make test', found {gate!r}"
     )
+
+
+@pytest.mark.parametrize(
+    ("engine", "message"),
+    [
+        (
+            "claude-code",
+            "cf: the engine claude-code needs its key: set ANTHROPIC_API_KEY in your environment",
+        ),
+        ("aider", "cf: the engine aider needs a model: set engines.aider.model in .github/cf.yml"),
+    ],
+)
+def test_an_agent_that_lacks_key_or_model_is_refused_at_once(engine, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    issues, repo = tmp_path / "issues.yml", tmp_path / "repo"
+    issues.write_text("- title: x\n")
+    repo.mkdir()
+    for words in (["init"], ["-c", "user.name=x", "-c", "user.email=x@x", "commit", "--allow-empty", "-mx"]):
+        subprocess.run(["git", *words], cwd=repo, check=True, capture_output=True)
+    assert main(["sandbox", "--repo", str(repo), "--issues", str(issues), "--engine", engine]) == 2
+    assert capsys.readouterr().err.startswith(message)
 
 
 def test_a_bad_issues_file_ends_it_with_file_and_line(tmp_path, capsys):
