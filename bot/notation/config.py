@@ -103,7 +103,7 @@ def guess_prefix(text: str) -> str:
 
 
 def _entries(value: Value, table: Mapping[str, Reader]) -> list[tuple[str, Value]]:
-    for key, child in value.items():
+    for key, child in value.items(None if isinstance(value.raw, dict) else table):
         if child.name in _NOT_YET and key not in table:
             raise UsageError(
                 f"{child.file}, line {child.line}: {child.name!r} has no effect yet in this version; remove it"
@@ -206,6 +206,8 @@ _GATE_SCHEMA = mapped(_with_defaults(_GATE, Gate), required=("name", "run"))
 
 @reads({"type": ["array", "null"], "items": _GATE_SCHEMA})
 def _gates(value: Value) -> tuple[Gate, ...]:
+    if isinstance(value.raw, str | dict):
+        value.fail("must be a list, such as `- {name: tests, run: make test}`")
     gates = value.each(_read_gate)
     names = [gate.name for gate in gates]
     for name in names:

@@ -13,6 +13,7 @@ Path = tuple[str | int, ...]
 
 # The C loader is about nine times faster; PyYAML without it still works.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_FEW = 10  # keys that an error can list without hiding the rest of it
 _MOST_NODES = 20_000  # aliases can make a small text expand without bound
 
 
@@ -47,7 +48,8 @@ class Value(Struct, frozen=True):
         if self.raw is None:
             return
         if not isinstance(self.raw, dict):
-            self.fail("must be a mapping of keys to values")
+            keys = f", with {', '.join(known)} as keys" if known and len(known) <= _FEW else ""
+            self.fail(f"must be a mapping of keys to values{keys}")
         for key in self.raw:
             child = self._child(key)
             if known is not None and key not in known:

@@ -468,6 +468,18 @@ def test_one_bad_value_leaves_no_half_read_configuration():
             "must give whole numbers from 0 to 256, and READY=-1 does not",
         ),
         ("dependencies: {satisfied_by: done}", "until stacked branches exist"),
+        (
+            "gates: pytest -q",
+            "gates: must be a list, such as `- {name: tests, run: make test}`, found 'pytest -q'",
+        ),
+        ("gates: {name: a, run: b}", "gates: must be a list, such as"),
+        (
+            "gates: [pytest -q]",
+            "gates[0]: must be a mapping of keys to values, with name, run, timeout, os, own_job",
+        ),
+        ("stall: 5m", "stall: must be a mapping of keys to values, with timeout, action as keys, found '5m'"),
+        ("engines: {codex: {cmd: x}}", "unknown key 'engines.codex.cmd'; known keys: args, "),
+        ("[a]", "must be a mapping of keys to values, found ['a']"),
     ],
 )
 def test_the_sentence_says_what_was_found_and_what_would_be_right(text, words):
