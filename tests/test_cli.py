@@ -40,6 +40,12 @@ def test_an_unknown_command_is_usage(capsys):
     assert "conduct" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("days", ["0", "-1", "99999999999"])
+def test_days_that_are_none_are_refused_before_anything_is_asked(capsys, days):
+    assert main(["stats", "--days", days]) == 2
+    assert capsys.readouterr().err.startswith("cf: --days: must be from 1 to 36500, found")
+
+
 def test_a_missing_token_is_named(monkeypatch, capsys):
     monkeypatch.delenv("GITHUB_TOKEN", raising=False)
     assert main(["conduct"]) == 2

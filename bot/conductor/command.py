@@ -119,13 +119,27 @@ def configure_batch(parser: argparse.ArgumentParser) -> None:
     run = _verb(verbs, "run", "order a batch")
     run.add_argument("tasks", nargs="+", metavar="TASKS", help="12 14-18 #20, label:x, milestone:y, or ready")
     run.add_argument("--strategy", default="", help="parallel (default), serial or auto")
-    run.add_argument("--max-parallel", default="", metavar="N", help="how many at once")
-    run.add_argument("--on-failure", default="", help="continue (default) or stop")
-    run.add_argument("--max-retries", default="", metavar="N", help="extra rounds for failed members")
-    run.add_argument("--engine", default="", help="the agent")
-    run.add_argument("--dry-run", dest="plan_only", action="store_true", help="the plan only")
     run.add_argument(
-        "-o", "--option", action="append", default=[], metavar="KEY=VALUE", help="any other option"
+        "--max-parallel", default="", metavar="N", help="how many at once (default: as configured)"
+    )
+    run.add_argument("--on-failure", default="", help="continue (default) or stop")
+    run.add_argument(
+        "--max-retries", default="", metavar="N", help="extra rounds for failed members (default: 0)"
+    )
+    run.add_argument("--engine", default="", help="which agent works (default: as configured)")
+    run.add_argument(
+        "--dry-run",
+        dest="plan_only",
+        action="store_true",
+        help="write the plan only; `/cf run` on the issue starts it",
+    )
+    run.add_argument(
+        "-o",
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of docs/batches.md, such as merge=auto; may be repeated",
     )
     for name, words in (
         ("stop", "nothing more of it starts"),

@@ -10,10 +10,12 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.model.config import Config
+from bot.model.errors import UsageError
 from bot.model.task import Task
 from bot.notation.quoting import quote_line
 from bot.plan.statistics import Tally, by_category, by_engine
 
+_MOST_DAYS = 36_500
 _COLUMNS = (
     "attempted", "passed", "failed", "gates passed", "self-corrected", "mean min", "tokens/passed task", "model cost", "runner min",
     "runner cost",
@@ -28,17 +30,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "environment: GITHUB_TOKEN, GITHUB_REPOSITORY\n"
         "Runner minutes and cost are estimates at GitHub's prices for standard runners; public repositories pay nothing."
     )
-    parser.add_argument("--days", type=int, default=0, help="only attempts that ended within so many days")
+    parser.add_argument("--days", type=int, help="only attempts that ended within so many days")
     parser.add_argument(
         "--json", action="store_true", help="for machines: engines and categories, one object each"
     )
 
 
 def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Print the table."""
+    """Print the table. Raises UsageError if the days are none."""
     from bot.conductor.past import past_tasks
     from bot.github.client import connect
 
+    if args.days is not None and not 1 <= args.days <= _MOST_DAYS:
+        raise UsageError(f"--days: must be from 1 to {_MOST_DAYS}, found {args.days}")
     now = datetime.now(UTC)
     config, tasks = past_tasks(connect(environ), now)
     if args.days:
