@@ -31,12 +31,13 @@ def _python(root: Path) -> Iterator[Proposal]:
         tools.append(("ruff", " check .", "ruff"))
     if "[tool.mypy" in project or (root / "mypy.ini").is_file():
         tools.append(("mypy", "", "mypy"))
+    # The machine's own Python may be managed by its system (PEP 668), and need not have the tools.
     if (root / "uv.lock").is_file():
-        yield Proposal("pip install uv && uv sync --frozen --all-extras")
-        prefix = "uv run --frozen "
+        yield Proposal("python3 -m venv .uv && .uv/bin/pip install uv")
+        yield Proposal(".uv/bin/uv sync --frozen --all-extras")
+        prefix = ".uv/bin/uv run --frozen "
     elif project or any((root / name).is_file() for name in ("requirements.txt", "setup.py")):
         what = "-r requirements.txt" if (root / "requirements.txt").is_file() else "-e ."
-        # The machine's own Python may be managed by its system (PEP 668), and need not have the tools.
         yield Proposal("python3 -m venv .venv")
         yield Proposal(" ".join([".venv/bin/pip install", what, *(program for program, _, _ in tools)]))
         prefix = ".venv/bin/"

@@ -34,10 +34,13 @@ def test_a_python_repository_gets_workflows_and_a_valid_configuration(root, caps
         assert (root / ".github/workflows" / template.name).read_text() == template.read_text()
     config = read_config((root / CONFIG_PATH).read_text())
     assert config.engines["command"].args == 'my-agent --say "it\'s"'
-    assert config.setup == ("pip install uv && uv sync --frozen --all-extras",)
+    assert config.setup == (
+        "python3 -m venv .uv && .uv/bin/pip install uv",
+        ".uv/bin/uv sync --frozen --all-extras",
+    )
     assert [(gate.name, gate.run) for gate in config.gates] == [
-        ("tests", "uv run --frozen pytest -q"),
-        ("ruff", "uv run --frozen ruff check ."),
+        ("tests", ".uv/bin/uv run --frozen pytest -q"),
+        ("ruff", ".uv/bin/uv run --frozen ruff check ."),
     ]
     assert "CF_MODEL_KEY" in capsys.readouterr().out
 
