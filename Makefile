@@ -9,7 +9,8 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
-JOBS ?= 2
+# One more than two cores: many tests wait for programs that they started.
+JOBS ?= 3
 BIN := .venv/bin
 TOOLS := .venv-tools
 # A uv on the machine is used if there is one; else one of our own, of the version the build was tested with.

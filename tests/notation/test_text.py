@@ -306,7 +306,7 @@ def _numbered(parts):
 
 
 @pytest.mark.slow
-@settings(max_examples=400, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @example("`\n<pre>\nw1w\n</pre>\n`")
 @example("- <!-- \nw1w")
 @given(st.lists(rows, max_size=10).map(_numbered))
