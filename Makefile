@@ -27,7 +27,7 @@ unexport VIRTUAL_ENV
 # Bytecode is worth having: tests, demo and benchmarks start hundreds of interpreters.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-unit soak engines check format bench oracles oracles-check schema clean
+.PHONY: help setup demo test test-unit stories soak engines check format bench oracles oracles-check schema clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,7 +41,10 @@ test: setup ## every test
 	@$(PYTEST)
 
 test-unit: .venv/.ready ## the quick tests: values in, decisions out
-	@$(PYTEST) -m "not e2e and not slow and not live" $(UNIT)
+	@$(PYTEST) -m "not e2e and not slow and not live and not story" $(UNIT)
+
+stories: .venv/.ready ## what takes minutes under act: tasks that share a failure, and its one fix
+	@$(BIN)/pytest -m story tests/sandbox_command
 
 soak: .venv/.ready ## anything in any order, tens of thousands of times: SOAK=50000 make soak
 	@CF_SOAK=$${SOAK:-20000} $(BIN)/pytest tests/conductor/test_anything.py tests/conductor/test_any_batch.py -q --timeout=0 --log-level=CRITICAL
