@@ -63,6 +63,7 @@ def read_snapshot(fields: Mapping[str, Any]) -> Snapshot:
             if name not in fields:
                 continue  # written before there was such a field
             if _in_pairs(hint):
+                # The types come from the hint of the field, so a checker that reads the text cannot know them.
                 key, value = get_args(hint)
                 values[name] = dict(msgspec.convert(fields[name], list[tuple[key, value]], strict=False))  # type: ignore[valid-type]
             else:

@@ -313,6 +313,7 @@ class ActEngine:
             for name, entry in doomed.items():
                 self._doom(live, name, entry)
         for entry in doomed.values():
+            # Bound by a default, or all would end the last one; mypy has no type for a lambda with one.
             self._spawn(lambda each, entry=entry: self._end_step(each, entry), live)  # type: ignore[misc]
 
     def _force(self, live: _Live) -> None:
