@@ -19,8 +19,8 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bot.plan.graph import Graph
-from bot.plan.order import Candidate, History, critical_path_order, expected_durations, score_order
+from bot.plan.graph.graph import Graph
+from bot.plan.graph.order import Candidate, History, critical_path_order, expected_durations, score_order
 
 SEEDS = range(5)
 SIZES = (20, 60, 200)

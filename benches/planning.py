@@ -26,8 +26,8 @@ from bot.model.task import Task
 from bot.model.view import Repository
 from bot.notation.needs import read_needs
 from bot.plan import plan
-from bot.plan.graph import Graph
-from bot.plan.order import Candidate, History, critical_path_order, expected_durations, score_order
+from bot.plan.graph.graph import Graph
+from bot.plan.graph.order import Candidate, History, critical_path_order, expected_durations, score_order
 
 Needs = Mapping[int, list[int]]
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

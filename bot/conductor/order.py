@@ -32,11 +32,11 @@ from bot.model.unit import Kind
 from bot.notation.batches import batch_body, batch_title, control_comment, read_batch, read_control
 from bot.notation.quoting import quote_line
 from bot.notation.tasklists import MOST_TASKS, AllReady, InMilestone, Labelled, Numbers, Term
-from bot.plan.batches import in_sequence
 from bot.plan.board import Board
 from bot.plan.course import Course, course_of
 from bot.plan.edits import fresh
-from bot.plan.forecast import waves
+from bot.plan.graph.forecast import waves
+from bot.plan.graph.order import in_sequence
 from bot.plan.labels import meant_status
 from bot.plan.progress import outline_of
 from bot.plan.trust import Unapproved, Unknown, judge_order, may_order

@@ -4,8 +4,6 @@ A batch's members are ordinary tasks. The order approves them once, at its own t
 on a person's newer order or an outsider's edit counts as for any other task.
 """
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from bot.model.decision import Decision, Notice, Verb
@@ -17,7 +15,6 @@ from bot.plan.board import Board, Item
 from bot.plan.course import Course
 from bot.plan.edits import fresh
 from bot.plan.effects import backoff
-from bot.plan.graph import Graph
 from bot.plan.labels import Meant
 from bot.plan.live import end_live
 from bot.plan.trust import Unknown, judge_order
@@ -147,21 +144,3 @@ def left_by(number: int, board: Board) -> str:
     return (
         f"batch #{number} has ended or was stopped; `{board.config.label(Status.READY)}` starts it on its own"
     )
-
-
-def in_sequence(tasks: Sequence[int], graph: Graph[int]) -> tuple[int, ...]:
-    """The tasks in the order written, but each one's needs among them before it. Members of a cycle stay where they are."""
-    members, known, done = frozenset(tasks), frozenset(graph.nodes), dict[int, None]()
-    for task in tasks:
-        stack = [task]
-        while stack:
-            number = stack[-1]
-            needs = graph.needs(number) if number in known and number not in graph.in_cycle else ()
-            first = [
-                need for need in needs if need in members and need not in done and need not in graph.in_cycle
-            ]
-            if first and number not in done:
-                stack += reversed(first)
-            else:
-                done.setdefault(stack.pop())
-    return tuple(done)

@@ -22,7 +22,7 @@ from bot.notation.digests import digest_of
 from bot.plan.course import Course, course_of, owners
 from bot.plan.edits import with_status
 from bot.plan.engines import choose_engine
-from bot.plan.graph import Graph
+from bot.plan.graph.graph import Graph
 from bot.plan.labels import Meant, meant_status
 from bot.plan.orders import Orders, read_orders
 

@@ -11,7 +11,7 @@ from bot.model.command import STARTING, Ordered
 from bot.model.issue import Event, EventKind
 from bot.model.snapshot import Lookup, Snapshot
 from bot.notation.batches import read_control
-from bot.plan.inference import nothing_waits
+from bot.plan.graph.inference import nothing_waits
 from bot.plan.labels import meant_status
 from bot.plan.trust import Unknown, may_order
 

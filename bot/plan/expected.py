@@ -6,7 +6,7 @@ from bot.model.record import Record
 from bot.model.report import NO_FAULT, Outcome
 from bot.plan.board import Board, Item
 from bot.plan.edits import last_attempt
-from bot.plan.order import Candidate, History, expected_durations
+from bot.plan.graph.order import Candidate, History, expected_durations
 
 
 def durations_of(board: Board) -> dict[int, timedelta]:

@@ -17,7 +17,7 @@ from bot.notation.keys import Key
 from bot.plan.board import Board, Item, Stop
 from bot.plan.edits import fresh, last_attempt
 from bot.plan.engines import engine_problem
-from bot.plan.inference import nothing_waits
+from bot.plan.graph.inference import nothing_waits
 from bot.plan.labels import Meant
 from bot.plan.live import end_live
 from bot.plan.proposals import consent, nothing_proposed, propose

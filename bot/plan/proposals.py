@@ -15,7 +15,7 @@ from bot.model.snapshot import InferNeeds, Lookup
 from bot.model.status import Status
 from bot.notation.quoting import quote_line
 from bot.plan.board import Board, Item
-from bot.plan.inference import Edge, Inferred, infer, nothing_waits
+from bot.plan.graph.inference import Edge, Inferred, infer, nothing_waits
 
 _MOST_EDGES = 200
 _MOST_TASKS = 100

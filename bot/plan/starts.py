@@ -18,10 +18,10 @@ from bot.plan.board import Board, Item
 from bot.plan.capacity import breakers
 from bot.plan.edits import started_from
 from bot.plan.expected import candidate_of, durations_of
-from bot.plan.graph import show_path
+from bot.plan.graph.graph import show_path
+from bot.plan.graph.order import Candidate, critical_path_order, score_order
 from bot.plan.labels import set_by
 from bot.plan.live import changed_notice
-from bot.plan.order import Candidate, critical_path_order, score_order
 from bot.plan.spending import day_used_up
 from bot.plan.trust import Unapproved, Unknown, judge_order
 from bot.plan.turns import Turns

@@ -7,10 +7,10 @@ from bot.model.batch import Strategy
 from bot.model.decision import Decision, Verb
 from bot.model.record import Record
 from bot.model.status import Status
-from bot.plan.batches import in_sequence
 from bot.plan.board import Board, Item
 from bot.plan.course import Course
 from bot.plan.edits import started_from
+from bot.plan.graph.order import in_sequence
 
 
 def is_serial(course: Course) -> bool:

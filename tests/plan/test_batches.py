@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.plan.batches import in_sequence
-from bot.plan.graph import Graph
+from bot.plan.graph.graph import Graph
+from bot.plan.graph.order import in_sequence
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.plan.bisect import ALONE, OUTSIDE, TANGLED, Found, Tried, Try, next_step
+from bot.plan.graph.bisect import ALONE, OUTSIDE, TANGLED, Found, Tried, Try, next_step
 
 NOBODY = 0
 

@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from bot.plan.graph import Graph
+from bot.plan.graph.graph import Graph
 
 _ZERO = timedelta(0)
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct, field
 
-from bot.plan.graph import Graph
+from bot.plan.graph.graph import Graph
 
 DEFAULT_DURATION = timedelta(minutes=15)
 """Expected of a task as long as nothing is known: no estimate, and no attempt in this repository has finished."""
@@ -120,3 +120,21 @@ def _sorted(
             ),
         )
     )
+
+
+def in_sequence(tasks: Sequence[int], graph: Graph[int]) -> tuple[int, ...]:
+    """The tasks in the order written, but each one's needs among them before it. Members of a cycle stay where they are."""
+    members, known, done = frozenset(tasks), frozenset(graph.nodes), dict[int, None]()
+    for task in tasks:
+        stack = [task]
+        while stack:
+            number = stack[-1]
+            needs = graph.needs(number) if number in known and number not in graph.in_cycle else ()
+            first = [
+                need for need in needs if need in members and need not in done and need not in graph.in_cycle
+            ]
+            if first and number not in done:
+                stack += reversed(first)
+            else:
+                done.setdefault(stack.pop())
+    return tuple(done)

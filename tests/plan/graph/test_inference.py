@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.plan.graph import Graph
-from bot.plan.inference import infer
+from bot.plan.graph.graph import Graph
+from bot.plan.graph.inference import infer
 
 KNOWN = (1, 2, 3, 4)
 

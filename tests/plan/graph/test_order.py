@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.plan.graph import Graph
-from bot.plan.order import (
+from bot.plan.graph.graph import Graph
+from bot.plan.graph.order import (
     DEFAULT_DURATION,
     Candidate,
     History,

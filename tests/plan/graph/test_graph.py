@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.plan.graph import CHUNK, Graph, show_path
+from bot.plan.graph.graph import CHUNK, Graph, show_path
 
 graphs = st.dictionaries(st.integers(1, 12), st.sets(st.integers(1, 12), max_size=4), max_size=12)
 
