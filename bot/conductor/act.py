@@ -44,7 +44,7 @@ from bot.notation.comments import (
     status_comment,
     with_fingerprint,
 )
-from bot.plan.edits import ended, with_live
+from bot.plan.facts.record_edits import ended, with_live
 
 _LAG = timedelta(minutes=1)  # a comment of another conductor may be a little older than our look
 

@@ -17,7 +17,7 @@ from bot.model.issue import Issue
 from bot.notation.batches import chosen_words, counts, counts_words, gate_words, read_batch, state_words
 from bot.notation.quoting import quote_line
 from bot.plan.board import Board
-from bot.plan.course import course_of
+from bot.plan.facts.batch_controls import course_of
 from bot.plan.outlook import Outlook
 
 

@@ -10,8 +10,8 @@ from bot.model.issue import Account, Comment, EventKind, Issue
 from bot.model.snapshot import Lookup, Snapshot
 from bot.model.status import Status
 from bot.notation.overview import ticked
-from bot.plan.labels import set_by
-from bot.plan.trust import Unknown, may_order
+from bot.plan.facts.labels import set_by
+from bot.plan.facts.trust import Unknown, may_order
 
 LookUp = Callable[[Snapshot, Iterable[Lookup]], Snapshot]
 

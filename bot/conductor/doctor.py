@@ -20,8 +20,8 @@ from bot.model.errors import BotError, UsageError, WorkflowMissing
 from bot.model.event import Event
 from bot.model.view import View
 from bot.notation.config import guess_prefix, read_config
-from bot.plan.engines import choose_engine
-from bot.plan.trust import rank
+from bot.plan.facts.engines import choose_engine
+from bot.plan.facts.trust import rank
 
 _RECENT = timedelta(days=7)
 _SCHEDULE = timedelta(hours=3)  # twice an hourly schedule, and some of GitHub's delay

@@ -114,7 +114,7 @@ def config_text(
 
 def _next_steps(root: Path) -> Iterator[str]:
     from bot.notation.config import read_config
-    from bot.plan.engines import choose_engine
+    from bot.plan.facts.engines import choose_engine
 
     choice = choose_engine(read_config((root / CONFIG_PATH).read_text(encoding="utf-8")), (), Around())
     yield ""

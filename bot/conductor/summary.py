@@ -11,7 +11,7 @@ from bot.notation.events import write_events
 from bot.notation.overview import gantt_text, graph_text
 from bot.notation.quoting import quote_line
 from bot.plan.events import Done, Reloaded, events_of
-from bot.plan.labels import statuses_of
+from bot.plan.facts.labels import statuses_of
 from bot.plan.overview import overview_of
 
 _EVENTS_MOST = 100

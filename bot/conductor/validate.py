@@ -9,7 +9,7 @@ from bot.model.config import CONFIG_PATH
 from bot.model.engine import Around
 from bot.model.errors import UsageError
 from bot.notation.config import config_schema, read_config
-from bot.plan.engines import choose_engine
+from bot.plan.facts.engines import choose_engine
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -19,12 +19,12 @@ from bot.model.snapshot import Lookup, Snapshot
 from bot.model.status import Status
 from bot.model.task import Task
 from bot.notation.digests import digest_of
-from bot.plan.course import Course, course_of, owners
-from bot.plan.edits import with_status
-from bot.plan.engines import choose_engine
+from bot.plan.facts.batch_controls import Course, course_of, owners
+from bot.plan.facts.comment_commands import Orders, read_orders
+from bot.plan.facts.engines import choose_engine
+from bot.plan.facts.labels import Meant, meant_status
+from bot.plan.facts.record_edits import with_status
 from bot.plan.graph.graph import Graph
-from bot.plan.labels import Meant, meant_status
-from bot.plan.orders import Orders, read_orders
 
 
 class Stop(Struct, frozen=True):

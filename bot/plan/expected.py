@@ -5,7 +5,7 @@ from datetime import timedelta
 from bot.model.record import Record
 from bot.model.report import NO_FAULT, Outcome
 from bot.plan.board import Board, Item
-from bot.plan.edits import last_attempt
+from bot.plan.facts.record_edits import last_attempt
 from bot.plan.graph.order import Candidate, History, expected_durations
 
 

@@ -20,7 +20,7 @@ from bot.model.unit import Join, Kind
 from bot.notation.digests import text_digest
 from bot.notation.keys import Key
 from bot.plan.board import Board
-from bot.plan.course import Course
+from bot.plan.facts.batch_controls import Course
 from bot.plan.graph.bisect import Found, Tried, Try, next_step
 from bot.plan.outcomes import Ending, ending_of, run_of
 

@@ -15,14 +15,14 @@ from bot.model.status import Status
 from bot.notation.duration import read_duration
 from bot.notation.keys import Key
 from bot.plan.board import Board, Item, Stop
-from bot.plan.edits import fresh, last_attempt
-from bot.plan.engines import engine_problem
+from bot.plan.facts.engines import engine_problem
+from bot.plan.facts.labels import Meant
+from bot.plan.facts.record_edits import fresh, last_attempt
+from bot.plan.facts.trust import Unknown, may_label
 from bot.plan.graph.inference import nothing_waits
-from bot.plan.labels import Meant
 from bot.plan.live import end_live
 from bot.plan.proposals import consent, nothing_proposed, propose
 from bot.plan.selection import Selection, read_selection
-from bot.plan.trust import Unknown, may_label
 
 
 def for_all_tasks(board: Board) -> tuple[Ordered, ...]:

@@ -10,7 +10,7 @@ from bot.model.report import Hold, Outcome
 from bot.model.snapshot import NeedOf
 from bot.model.status import Status
 from bot.plan.board import Board, Item, own_pull_state
-from bot.plan.edits import last_attempt
+from bot.plan.facts.record_edits import last_attempt
 
 _AGAIN_AFTER = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=24))
 _MERGE_AFTER = (timedelta(0), *_AGAIN_AFTER)  # after GitHub erred once, it is not asked at each tick

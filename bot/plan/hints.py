@@ -12,8 +12,8 @@ from bot.notation.needs import looks_like_declaration
 from bot.notation.quoting import quote
 from bot.notation.reports import report_name, work_name
 from bot.plan.board import Board, Item
-from bot.plan.edits import last_attempt
-from bot.plan.trust import Unknown, may_order
+from bot.plan.facts.record_edits import last_attempt
+from bot.plan.facts.trust import Unknown, may_order
 
 _SET_UP = "set-up:"
 _MISPLACED = Notice(

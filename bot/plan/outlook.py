@@ -9,8 +9,8 @@ from bot.model.record import Record
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.plan.board import Board, Item
-from bot.plan.course import Course
-from bot.plan.edits import last_attempt
+from bot.plan.facts.batch_controls import Course
+from bot.plan.facts.record_edits import last_attempt
 from bot.plan.people import merged_pull
 from bot.plan.turns import failed_member, is_fresh
 from bot.plan.waiting import Unmet, unmet_needs

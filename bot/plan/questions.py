@@ -24,9 +24,9 @@ from bot.notation.questions import (
     withdrawn_text,
 )
 from bot.plan.board import Board, Item
+from bot.plan.facts.trust import Unknown, may_order, rank
 from bot.plan.live import end_live
 from bot.plan.supervisor import MODEL, Automatic, fingerprint_of, judge
-from bot.plan.trust import Unknown, may_order, rank
 
 SUPERVISOR = "supervisor"
 MOST_AUTOMATIC = 2

@@ -8,8 +8,8 @@ from bot.model.decision import Decision, Verb
 from bot.model.record import Record
 from bot.model.status import Status
 from bot.plan.board import Board, Item
-from bot.plan.course import Course
-from bot.plan.edits import started_from
+from bot.plan.facts.batch_controls import Course
+from bot.plan.facts.record_edits import started_from
 from bot.plan.graph.order import in_sequence
 
 

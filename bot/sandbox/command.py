@@ -283,7 +283,7 @@ def _play(order: _Order, environ: Mapping[str, str]) -> int:
 def _require_engine(prepared: "Prepared", environ: Mapping[str, str]) -> None:
     """Raise UsageError naming what the agent lacks: no task could start, and everybody would wait for nothing."""
     from bot.model.engine import SECRETS, Around
-    from bot.plan.engines import choose_engine
+    from bot.plan.facts.engines import choose_engine
 
     around = Around(secrets={name: bool(environ.get(name)) for name in SECRETS})
     choice = choose_engine(prepared.config, (), around)

@@ -22,7 +22,7 @@ from bot.notation.keys import Key, keys_in
 from bot.notation.needs import read_needs
 from bot.notation.records import read_record
 from bot.notation.reports import report_name
-from bot.plan.trust import edits_of, edits_since, rank, sees_all_since
+from bot.plan.facts.trust import edits_of, edits_since, rank, sees_all_since
 from bot.plan.waiting import OFF
 from bot.worker.place import Place
 

@@ -11,7 +11,7 @@ from bot.model.record import Held, Unmerged
 from bot.model.report import Hold, Outcome
 from bot.model.status import Status
 from bot.model.unit import Kind
-from bot.plan.edits import fresh
+from bot.plan.facts.record_edits import fresh
 from tests.builders import (
     GREEN,
     NOW,

@@ -29,7 +29,7 @@ from bot.notation.digests import text_digest
 from bot.notation.records import write_record
 from bot.notation.reports import report_name, work_name
 from bot.notation.units import write_units
-from bot.plan.engines import choose_engine
+from bot.plan.facts.engines import choose_engine
 from bot.sandbox.world.accounts import BOT
 from bot.sandbox.world.bare_git import BareGit
 from bot.sandbox.world.world import MINIMAL, World

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from bot.model.engine import ALIASES
 from bot.model.errors import UsageError
 from bot.model.report import Outcome
-from bot.plan.engines import engine_problem
+from bot.plan.facts.engines import engine_problem
 from bot.worker.engines.facts import Facts
 from bot.worker.process import Ended
 

@@ -11,7 +11,7 @@ from bot.model.snapshot import Permission
 from bot.model.status import Status
 from bot.notation.digests import text_digest
 from bot.plan import plan
-from bot.plan.trust import Unapproved, Unknown, judge_order, may_label, may_order, rank
+from bot.plan.facts.trust import Unapproved, Unknown, judge_order, may_label, may_order, rank
 from tests.builders import (
     BOT,
     OTHER_BOT,

@@ -8,7 +8,7 @@ from bot.model.command import STARTING, Ordered
 from bot.model.issue import Comment
 from bot.model.snapshot import Permission, Snapshot
 from bot.notation.commands import read_commands
-from bot.plan.trust import Unknown, is_person, may_order
+from bot.plan.facts.trust import Unknown, is_person, may_order
 
 
 class Orders(Struct, frozen=True):

@@ -6,7 +6,7 @@ import pytest
 
 from bot.model.issue import EventKind
 from bot.model.status import PRECEDENCE, Status
-from bot.plan.labels import meant_status, statuses_of
+from bot.plan.facts.labels import meant_status, statuses_of
 from tests.builders import (
     BOT,
     OTHER_BOT,

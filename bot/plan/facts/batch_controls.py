@@ -11,9 +11,9 @@ from bot.model.command import STARTING, Ordered
 from bot.model.issue import Event, EventKind
 from bot.model.snapshot import Lookup, Snapshot
 from bot.notation.batches import read_control
+from bot.plan.facts.labels import meant_status
+from bot.plan.facts.trust import Unknown, may_order
 from bot.plan.graph.inference import nothing_waits
-from bot.plan.labels import meant_status
-from bot.plan.trust import Unknown, may_order
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 _ACTIONS = {action.value: action for action in Action}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from bot.model.config import Config, EngineConfig
 from bot.model.engine import ALIASES, ENGINES, RENAMED, SECRETS, Around, Choice, Wish
 from bot.model.status import Status
-from bot.plan.engines import choose_engine
+from bot.plan.facts.engines import choose_engine
 from tests.builders import a_record, a_snapshot, a_task, decide
 
 READY = Config(
