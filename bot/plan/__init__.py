@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 from bot.model.decision import Decision, Plan
 from bot.model.snapshot import Snapshot
+from bot.plan.attempts.pull_requests import await_review, publish_again
+from bot.plan.attempts.running import follow_attempt
 from bot.plan.batches import admit, end_by_force, heed_gate, leave_ended_batch
 from bot.plan.board import Board, Item
 from bot.plan.consent import consented, on_dashboard
 from bot.plan.heed import for_all_tasks, heed, obey_stop, with_reactions
-from bot.plan.held import await_review, publish_again
 from bot.plan.hints import hint_misplaced, mention_late, tell_set_up
-from bot.plan.live import follow_attempt
 from bot.plan.parked import take_answers, wait_for_people
 from bot.plan.people import (
     admit_reopened,

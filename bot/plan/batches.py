@@ -11,13 +11,13 @@ from bot.model.record import Approval
 from bot.model.status import Status
 from bot.notation.batches import gate_words
 from bot.notation.keys import Key
+from bot.plan.attempts.consequences import backoff
+from bot.plan.attempts.running import end_live
 from bot.plan.board import Board, Item
-from bot.plan.effects import backoff
 from bot.plan.facts.batch_controls import Course
 from bot.plan.facts.labels import Meant
 from bot.plan.facts.record_edits import fresh
 from bot.plan.facts.trust import Unknown, judge_order
-from bot.plan.live import end_live
 
 _BECOMES_READY = (None, Status.BACKLOG, Status.READY, Status.FAILED)
 _KEPT_AS_IT_IS = (Status.BLOCKED, Status.DONE, Status.MERGED)

@@ -19,10 +19,10 @@ from bot.model.status import Status
 from bot.model.unit import Join, Kind
 from bot.notation.digests import text_digest
 from bot.notation.keys import Key
+from bot.plan.attempts.ending import Ending, ending_of, run_of
 from bot.plan.board import Board
 from bot.plan.facts.batch_controls import Course
 from bot.plan.graph.bisect import Found, Tried, Try, next_step
-from bot.plan.outcomes import Ending, ending_of, run_of
 
 _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}", re.ASCII)
 _VERDICTS = (Outcome.PASSED, Outcome.FAILED)

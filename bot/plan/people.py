@@ -9,10 +9,10 @@ from bot.model.issue import Event, EventKind, NeedState, Pull, StateReason
 from bot.model.snapshot import NeedOf
 from bot.model.status import MOVES, Status, may_move
 from bot.notation.keys import Key, branch_of
+from bot.plan.attempts.running import end_live
 from bot.plan.board import Board, Item, own_pull_state
 from bot.plan.facts.record_edits import fresh, with_status
 from bot.plan.facts.trust import Unknown, may_label, may_order
-from bot.plan.live import end_live
 
 _PUTS_BACK = (Status.MERGED, Status.IN_PROGRESS)  # states that only we can bring about
 _STAMP = "%Y%m%dT%H%M%S"

@@ -23,9 +23,9 @@ from bot.notation.questions import (
     reminder_text,
     withdrawn_text,
 )
+from bot.plan.attempts.running import end_live
 from bot.plan.board import Board, Item
 from bot.plan.facts.trust import Unknown, may_order, rank
-from bot.plan.live import end_live
 from bot.plan.supervisor import MODEL, Automatic, fingerprint_of, judge
 
 SUPERVISOR = "supervisor"

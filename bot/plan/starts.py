@@ -14,6 +14,7 @@ from bot.model.snapshot import Snapshot
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.keys import Key
+from bot.plan.attempts.running import changed_notice
 from bot.plan.board import Board, Item
 from bot.plan.capacity import breakers
 from bot.plan.expected import candidate_of, durations_of
@@ -22,7 +23,6 @@ from bot.plan.facts.record_edits import started_from
 from bot.plan.facts.trust import Unapproved, Unknown, judge_order
 from bot.plan.graph.graph import show_path
 from bot.plan.graph.order import Candidate, critical_path_order, score_order
-from bot.plan.live import changed_notice
 from bot.plan.spending import day_used_up
 from bot.plan.turns import Turns
 from bot.plan.waiting import need_notices, unmet_needs

@@ -18,7 +18,7 @@ from bot.model.run import Artifact, Job
 from bot.notation.codec import Unreadable
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.keys import keys_in, read_key
-from bot.plan.outcomes import legs_of
+from bot.plan.attempts.ending import legs_of
 from bot.worker.artifact import WorkGone, download_earlier, find_bundle, find_report
 from bot.worker.bundle import Unfit
 from bot.worker.gates import SET_UP, all_passed

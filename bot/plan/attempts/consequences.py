@@ -14,8 +14,8 @@ from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.keys import Key
 from bot.notation.quoting import code_block, quote, quote_line
-from bot.plan.brakes import tripped
-from bot.plan.outcomes import Ending
+from bot.plan.attempts.brakes import tripped
+from bot.plan.attempts.ending import Ending
 
 
 class Effect(Struct, frozen=True):

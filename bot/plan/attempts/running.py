@@ -8,11 +8,11 @@ from bot.model.report import Outcome
 from bot.model.run import Run
 from bot.model.status import Status
 from bot.notation.keys import Key, keys_in
+from bot.plan.attempts.consequences import effect_of
+from bot.plan.attempts.ending import Ending, ending_of, merge_facts, run_of
 from bot.plan.board import Board, Item
-from bot.plan.effects import effect_of
 from bot.plan.facts.record_edits import ended, with_live, with_newest
 from bot.plan.facts.trust import Unapproved, Unknown, still_stands
-from bot.plan.outcomes import Ending, ending_of, merge_facts, run_of
 
 
 def end_live(

@@ -13,8 +13,8 @@ from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.keys import Key
 from bot.notation.quoting import quote
-from bot.plan.effects import backoff
-from bot.plan.outcomes import legs_of, run_of
+from bot.plan.attempts.consequences import backoff
+from bot.plan.attempts.ending import legs_of, run_of
 from tests.builders import (
     GREEN,
     NOW,
