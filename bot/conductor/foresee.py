@@ -17,8 +17,8 @@ from bot.model.task import Task
 from bot.notation.keys import Key
 from bot.notation.quoting import quote_line
 from bot.plan.board import engine_for
-from bot.plan.starts import expected_order
-from bot.plan.waiting import state_of
+from bot.plan.starts.starts import expected_order
+from bot.plan.starts.waiting import state_of
 
 
 def foresee(github: GitHub, now: datetime, around: Around = Around()) -> tuple[Observation, Plan]:

@@ -14,7 +14,7 @@ from bot.model.status import Status
 from bot.model.task import Task
 from bot.notation.digests import text_digest
 from bot.notation.records import is_record
-from bot.plan.waiting import OFF
+from bot.plan.starts.waiting import OFF
 
 
 def still_fresh(

@@ -46,7 +46,7 @@ from bot.notation.needs import read_needs
 from bot.notation.records import read_record
 from bot.notation.reports import REPORT_FILE, read_report
 from bot.notation.state import State, read_state
-from bot.plan.spending import day_of, spent_today
+from bot.plan.starts.budgets import day_of, spent_today
 
 DEFAULT_PREFIX = "cf"
 _RUNS_WINDOW = timedelta(hours=6)  # older live runs are read one by one, by their recorded id

@@ -27,7 +27,6 @@ from bot.plan.people import (
 from bot.plan.progress import follow_batches
 from bot.plan.proposals import take_over
 from bot.plan.questions import heed_veto, remembered, settle_questions
-from bot.plan.relations import mention_mismatch, to_be_written
 from bot.plan.responses import respond
 from bot.plan.sharing import (
     admit_fix,
@@ -37,8 +36,9 @@ from bot.plan.sharing import (
     fixes_to_open,
     tell_failed_fix,
 )
-from bot.plan.spending import hold_over_budget
-from bot.plan.starts import (
+from bot.plan.starts.budgets import hold_over_budget
+from bot.plan.starts.relations import mention_mismatch, to_be_written
+from bot.plan.starts.starts import (
     hold_back_off,
     hold_cyclic,
     hold_for_needs,

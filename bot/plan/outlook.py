@@ -12,8 +12,8 @@ from bot.plan.board import Board, Item
 from bot.plan.facts.batch_controls import Course
 from bot.plan.facts.record_edits import last_attempt
 from bot.plan.people import merged_pull
-from bot.plan.turns import failed_member, is_fresh
-from bot.plan.waiting import Unmet, unmet_needs
+from bot.plan.starts.batch_turns import failed_member, is_fresh
+from bot.plan.starts.waiting import Unmet, unmet_needs
 
 PASSED = (Status.DONE, Status.MERGED)
 _DROPPED = (StateReason.NOT_PLANNED, StateReason.DUPLICATE)

@@ -29,7 +29,6 @@ from bot.notation.comments import read_fingerprint
 from bot.notation.digests import text_digest
 from bot.plan.board import Board
 from bot.plan.consent import on_batch
-from bot.plan.expected import durations_of
 from bot.plan.facts.batch_controls import Course
 from bot.plan.gate import Gated, look_at_gate, to_be_joined
 from bot.plan.graph.forecast import longest_chain, schedule, waves
@@ -37,7 +36,8 @@ from bot.plan.graph.graph import Graph
 from bot.plan.graph.inference import infer
 from bot.plan.graph.order import in_sequence
 from bot.plan.outlook import PASSED, Outlook
-from bot.plan.turns import is_serial
+from bot.plan.starts.batch_turns import is_serial
+from bot.plan.starts.durations import durations_of
 
 _NOTE = 200  # characters of a sentence that the batch issue keeps
 _INFERRED_MOST = 500  # edges that the batch issue holds

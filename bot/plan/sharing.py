@@ -19,7 +19,7 @@ from bot.model.unit import Kind
 from bot.notation.comments import read_fingerprint
 from bot.notation.quoting import code_block, quote_line
 from bot.plan.board import Board, Item
-from bot.plan.waiting import state_of
+from bot.plan.starts.waiting import state_of
 
 LABEL = "shared-fix"
 _MARK = "shared-fix:"

@@ -13,7 +13,7 @@ from bot.model.report import Category, GateResult, Outcome, Question
 from bot.model.unit import Gate
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.quoting import code_block
-from bot.plan.spending import over
+from bot.plan.starts.budgets import over
 from bot.worker.context import write_feedback
 from bot.worker.engines import Brief, Engine, Verdict
 from bot.worker.engines.facts import Facts, Listener

@@ -10,7 +10,7 @@ from bot.model.errors import UsageError
 from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.plan import plan
-from bot.plan.starts import expected_order
+from bot.plan.starts.starts import expected_order
 from tests.builders import a_run, a_running, a_snapshot, a_task
 from tests.conductor.story import Story
 

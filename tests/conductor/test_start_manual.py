@@ -7,7 +7,7 @@ import pytest
 from bot.conductor.observe import observe
 from bot.conductor.tick import decide
 from bot.model.report import Outcome
-from bot.plan.starts import expected_order
+from bot.plan.starts.starts import expected_order
 from tests.conductor.batching import batches, control, order
 from tests.conductor.story import CONFIG, Story
 

@@ -12,8 +12,8 @@ from bot.model.report import GateResult, GateStatus, Outcome, Question
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.plan import plan
-from bot.plan.capacity import breakers
-from bot.plan.spending import over, spent_today
+from bot.plan.starts.breaker import breakers
+from bot.plan.starts.budgets import over, spent_today
 from tests.builders import (
     NOW,
     a_record,

@@ -16,16 +16,16 @@ from bot.model.unit import Kind
 from bot.notation.keys import Key
 from bot.plan.attempts.running import changed_notice
 from bot.plan.board import Board, Item
-from bot.plan.capacity import breakers
-from bot.plan.expected import candidate_of, durations_of
 from bot.plan.facts.labels import set_by
 from bot.plan.facts.record_edits import started_from
 from bot.plan.facts.trust import Unapproved, Unknown, judge_order
 from bot.plan.graph.graph import show_path
 from bot.plan.graph.order import Candidate, critical_path_order, score_order
-from bot.plan.spending import day_used_up
-from bot.plan.turns import Turns
-from bot.plan.waiting import need_notices, unmet_needs
+from bot.plan.starts.batch_turns import Turns
+from bot.plan.starts.breaker import breakers
+from bot.plan.starts.budgets import day_used_up
+from bot.plan.starts.durations import candidate_of, durations_of
+from bot.plan.starts.waiting import need_notices, unmet_needs
 
 
 def hold_unreadable(item: Item, board: Board) -> Decision | None:  # noqa: ARG001 - every rule has this shape

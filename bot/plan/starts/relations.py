@@ -8,7 +8,7 @@ from bot.model.decision import Decision, Notice
 from bot.model.issue import NeedState
 from bot.model.ref import Ref
 from bot.plan.board import Board, Item
-from bot.plan.waiting import state_of
+from bot.plan.starts.waiting import state_of
 
 MOST = 50  # blockers that GitHub takes for one issue
 _PER_TICK = 40

@@ -13,7 +13,7 @@ from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.plan import plan
-from bot.plan.starts import STARTS_PER_TICK
+from bot.plan.starts.starts import STARTS_PER_TICK
 from tests.builders import (
     NOW,
     STRANGER,

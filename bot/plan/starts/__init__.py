@@ -1,0 +1,1 @@
+"""Who may start now, and what everybody else waits for."""
