@@ -12,8 +12,10 @@ from bot.plan.attempts.pull_requests import await_review, publish_again
 from bot.plan.attempts.running import follow_attempt
 from bot.plan.batches import admit, end_by_force, heed_gate, leave_ended_batch
 from bot.plan.board import Board, Item
-from bot.plan.consent import consented, on_dashboard
-from bot.plan.heed import for_all_tasks, heed, obey_stop, with_reactions
+from bot.plan.commands.consent import consented, on_dashboard
+from bot.plan.commands.obey import for_all_tasks, heed, obey_stop, with_reactions
+from bot.plan.commands.proposals import take_over
+from bot.plan.commands.replies import respond
 from bot.plan.hints import hint_misplaced, mention_late, tell_set_up
 from bot.plan.parked import take_answers, wait_for_people
 from bot.plan.people import (
@@ -25,9 +27,7 @@ from bot.plan.people import (
     withdraw_unlabelled,
 )
 from bot.plan.progress import follow_batches
-from bot.plan.proposals import take_over
 from bot.plan.questions import heed_veto, remembered, settle_questions
-from bot.plan.responses import respond
 from bot.plan.sharing import (
     admit_fix,
     await_fix,

@@ -28,7 +28,7 @@ from bot.notation.codec import dump
 from bot.notation.comments import read_fingerprint
 from bot.notation.digests import text_digest
 from bot.plan.board import Board
-from bot.plan.consent import on_batch
+from bot.plan.commands.consent import on_batch
 from bot.plan.facts.batch_controls import Course
 from bot.plan.gate import Gated, look_at_gate, to_be_joined
 from bot.plan.graph.forecast import longest_chain, schedule, waves

@@ -20,8 +20,8 @@ from bot.model.unit import Kind
 from bot.notation.commands import read_commands
 from bot.plan import plan
 from bot.plan.board import Board
-from bot.plan.heed import NOT_YET
-from bot.plan.responses import help_text
+from bot.plan.commands.obey import NOT_YET
+from bot.plan.commands.replies import help_text
 from tests.builders import (
     BOT,
     NOW,

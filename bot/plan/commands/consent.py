@@ -9,10 +9,10 @@ from bot.model.command import Place
 from bot.model.record import Proposed
 from bot.model.snapshot import Lookup
 from bot.plan.board import Board
+from bot.plan.commands.obey import refusal_on
+from bot.plan.commands.proposals import consent_to, inferred_among, missing
 from bot.plan.facts.batch_controls import Course, own_edges
 from bot.plan.graph.inference import Edge
-from bot.plan.heed import refusal_on
-from bot.plan.proposals import consent_to, inferred_among, missing
 
 _Waiting = tuple[Proposed, frozenset[Lookup]]
 

@@ -16,13 +16,13 @@ from bot.notation.duration import read_duration
 from bot.notation.keys import Key
 from bot.plan.attempts.running import end_live
 from bot.plan.board import Board, Item, Stop
+from bot.plan.commands.proposals import consent, nothing_proposed, propose
+from bot.plan.commands.selection import Selection, read_selection
 from bot.plan.facts.engines import engine_problem
 from bot.plan.facts.labels import Meant
 from bot.plan.facts.record_edits import fresh, last_attempt
 from bot.plan.facts.trust import Unknown, may_label
 from bot.plan.graph.inference import nothing_waits
-from bot.plan.proposals import consent, nothing_proposed, propose
-from bot.plan.selection import Selection, read_selection
 
 
 def for_all_tasks(board: Board) -> tuple[Ordered, ...]:

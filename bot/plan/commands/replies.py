@@ -16,10 +16,10 @@ from bot.notation.keys import Key
 from bot.notation.overview import overview_lines
 from bot.notation.quoting import quote, quote_line
 from bot.plan.board import Board, Item
-from bot.plan.heed import is_answered, reactions_to, refusal_on, wished
+from bot.plan.commands.obey import is_answered, reactions_to, refusal_on, wished
+from bot.plan.commands.proposals import inferred_among
+from bot.plan.commands.selection import Selection, read_selection
 from bot.plan.overview import overview_of
-from bot.plan.proposals import inferred_among
-from bot.plan.selection import Selection, read_selection
 
 _LISTED = 50
 
