@@ -16,9 +16,9 @@ from bot.model.errors import UsageError
 from bot.model.issue import Issue
 from bot.notation.batches import chosen_words, counts, counts_words, gate_words, read_batch, state_words
 from bot.notation.quoting import quote_line
+from bot.plan.batches.member_state import Outlook
 from bot.plan.board import Board
 from bot.plan.facts.batch_controls import course_of
-from bot.plan.outlook import Outlook
 
 
 def show_list(environ: Mapping[str, str], state: str, limit: int, *, as_json: bool) -> int:

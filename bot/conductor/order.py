@@ -32,6 +32,7 @@ from bot.model.unit import Kind
 from bot.notation.batches import batch_body, batch_title, control_comment, read_batch, read_control
 from bot.notation.quoting import quote_line
 from bot.notation.tasklists import MOST_TASKS, AllReady, InMilestone, Labelled, Numbers, Term
+from bot.plan.batches.lifecycle import outline_of
 from bot.plan.board import Board
 from bot.plan.facts.batch_controls import Course, course_of
 from bot.plan.facts.labels import meant_status
@@ -39,7 +40,6 @@ from bot.plan.facts.record_edits import fresh
 from bot.plan.facts.trust import Unapproved, Unknown, judge_order, may_order
 from bot.plan.graph.forecast import waves
 from bot.plan.graph.order import in_sequence
-from bot.plan.progress import outline_of
 
 _NOTES = {
     Status.IN_PROGRESS: "runs already",

@@ -10,7 +10,8 @@ from bot.model.decision import Decision, Plan
 from bot.model.snapshot import Snapshot
 from bot.plan.attempts.pull_requests import await_review, publish_again
 from bot.plan.attempts.running import follow_attempt
-from bot.plan.batches import admit, end_by_force, heed_gate, leave_ended_batch
+from bot.plan.batches.lifecycle import follow_batches
+from bot.plan.batches.members import admit, end_by_force, heed_gate, leave_ended_batch
 from bot.plan.board import Board, Item
 from bot.plan.commands.consent import consented, on_dashboard
 from bot.plan.commands.obey import for_all_tasks, heed, obey_stop, with_reactions
@@ -26,7 +27,6 @@ from bot.plan.people import (
     obey_move,
     withdraw_unlabelled,
 )
-from bot.plan.progress import follow_batches
 from bot.plan.questions import heed_veto, remembered, settle_questions
 from bot.plan.sharing import (
     admit_fix,

@@ -10,7 +10,7 @@ from bot.model.record import Answer, Blocker, Record
 from bot.model.status import Status
 from bot.notation.answers import NotAnAnswer, Reply, given_by_command, read_answer
 from bot.notation.questions import answered_text, question_key
-from bot.plan.batches import left_by
+from bot.plan.batches.members import left_by
 from bot.plan.board import Board, Item
 from bot.plan.questions import open_elsewhere, reminders, replies_since, revised
 

@@ -27,15 +27,15 @@ from bot.notation.batches import batch_body, bounded, counts, gate_words, result
 from bot.notation.codec import dump
 from bot.notation.comments import read_fingerprint
 from bot.notation.digests import text_digest
+from bot.plan.batches.gate import Gated, look_at_gate, to_be_joined
+from bot.plan.batches.member_state import PASSED, Outlook
 from bot.plan.board import Board
 from bot.plan.commands.consent import on_batch
 from bot.plan.facts.batch_controls import Course
-from bot.plan.gate import Gated, look_at_gate, to_be_joined
 from bot.plan.graph.forecast import longest_chain, schedule, waves
 from bot.plan.graph.graph import Graph
 from bot.plan.graph.inference import infer
 from bot.plan.graph.order import in_sequence
-from bot.plan.outlook import PASSED, Outlook
 from bot.plan.starts.batch_turns import is_serial
 from bot.plan.starts.durations import durations_of
 
