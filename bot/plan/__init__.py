@@ -18,7 +18,6 @@ from bot.plan.commands.obey import for_all_tasks, heed, obey_stop, with_reaction
 from bot.plan.commands.proposals import take_over
 from bot.plan.commands.replies import respond
 from bot.plan.hints import hint_misplaced, mention_late, tell_set_up
-from bot.plan.parked import take_answers, wait_for_people
 from bot.plan.people import (
     admit_reopened,
     close_what_merged,
@@ -27,7 +26,8 @@ from bot.plan.people import (
     obey_move,
     withdraw_unlabelled,
 )
-from bot.plan.questions import heed_veto, remembered, settle_questions
+from bot.plan.questions.answers import take_answers, wait_for_people
+from bot.plan.questions.questions import heed_veto, remembered, settle_questions
 from bot.plan.sharing import (
     admit_fix,
     await_fix,

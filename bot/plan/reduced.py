@@ -30,7 +30,7 @@ from bot.notation.digests import digest_of, named
 from bot.notation.keys import keys_in
 from bot.notation.needs import looks_like_declaration
 from bot.notation.quoting import quote_line
-from bot.plan.supervisor import Automatic, fingerprint_of, judge
+from bot.plan.questions.supervisor import Automatic, fingerprint_of, judge
 
 _LEG = re.compile(r"#[0-9]{1,10}")
 _BRANCH = re.compile(r"cf/[0-9]{1,10}(-[0-9]{1,10})?")

@@ -15,7 +15,7 @@ from bot.model.report import Question
 from bot.model.snapshot import Classify, Snapshot
 from bot.notation.phrases import Phrase, holds, parts_of, plain, read_phrase, words_of
 from bot.notation.questions import question_fingerprint
-from bot.plan.rulebook import DENY, NEUTRAL, RULES
+from bot.plan.questions.rulebook import DENY, NEUTRAL, RULES
 
 MODEL = "the model"
 _MOST_JUDGED = 6_000  # characters; nobody asks a tactical question at such length

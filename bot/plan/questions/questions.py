@@ -26,7 +26,7 @@ from bot.notation.questions import (
 from bot.plan.attempts.running import end_live
 from bot.plan.board import Board, Item
 from bot.plan.facts.trust import Unknown, may_order, rank
-from bot.plan.supervisor import MODEL, Automatic, fingerprint_of, judge
+from bot.plan.questions.supervisor import MODEL, Automatic, fingerprint_of, judge
 
 SUPERVISOR = "supervisor"
 MOST_AUTOMATIC = 2

@@ -12,7 +12,7 @@ from bot.notation.answers import NotAnAnswer, Reply, given_by_command, read_answ
 from bot.notation.questions import answered_text, question_key
 from bot.plan.batches.members import left_by
 from bot.plan.board import Board, Item
-from bot.plan.questions import open_elsewhere, reminders, replies_since, revised
+from bot.plan.questions.questions import open_elsewhere, reminders, replies_since, revised
 
 
 def take_answers(item: Item, board: Board) -> Decision | None:

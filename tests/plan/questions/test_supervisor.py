@@ -11,11 +11,11 @@ from bot.model.config import Config, SupervisorRule
 from bot.model.report import Question
 from bot.model.snapshot import Classify
 from bot.notation.questions import question_fingerprint
-from bot.plan.rulebook import DENY, RULES
-from bot.plan.supervisor import MODEL, Automatic, ForPerson, judge
+from bot.plan.questions.rulebook import DENY, RULES
+from bot.plan.questions.supervisor import MODEL, Automatic, ForPerson, judge
 from tests.builders import a_snapshot
 
-DOCS = Path(__file__).parents[2] / "docs/supervisor.md"
+DOCS = Path(__file__).parents[3] / "docs/supervisor.md"
 CORPUS = """
 virtual-environment | Should I create a virtual environment for this project?
 virtual-environment | pip refuses to install globally. Should I use a venv?
