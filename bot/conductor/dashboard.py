@@ -13,8 +13,8 @@ from bot.model.decision import Plan
 from bot.model.record import Spent
 from bot.notation.overview import dashboard_text, plain_dashboard, same_but_time
 from bot.notation.state import State, fitting
-from bot.plan.overview import overview_of
 from bot.plan.starts.budgets import day_of, spent_today
+from bot.plan.telling.overview import overview_of
 
 
 def obey_boxes(github: GitHub, seen: Observation, outbox: Outbox) -> None:

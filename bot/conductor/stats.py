@@ -13,7 +13,7 @@ from bot.model.config import Config
 from bot.model.errors import UsageError
 from bot.model.task import Task
 from bot.notation.quoting import quote_line
-from bot.plan.statistics import Tally, by_category, by_engine
+from bot.plan.telling.statistics import Tally, by_category, by_engine
 
 _MOST_DAYS = 36_500
 _COLUMNS = (

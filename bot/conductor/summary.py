@@ -10,9 +10,9 @@ from bot.model.overview import Overview
 from bot.notation.events import write_events
 from bot.notation.overview import gantt_text, graph_text
 from bot.notation.quoting import quote_line
-from bot.plan.events import Done, Reloaded, events_of
 from bot.plan.facts.labels import statuses_of
-from bot.plan.overview import overview_of
+from bot.plan.telling.events import Done, Reloaded, events_of
+from bot.plan.telling.overview import overview_of
 
 _EVENTS_MOST = 100
 

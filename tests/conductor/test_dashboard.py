@@ -17,7 +17,7 @@ from bot.model.unit import Kind
 from bot.notation.overview import BODY_MOST, BOXES, dashboard_text, overview_lines, same_but_time, ticked
 from bot.notation.state import State, fitting, read_state
 from bot.plan import plan
-from bot.plan.overview import overview_of
+from bot.plan.telling.overview import overview_of
 from tests.builders import (
     BOT,
     NOW,

@@ -14,7 +14,7 @@ from bot.model.errors import UsageError
 from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.model.unit import Kind
-from bot.plan.statistics import by_category, by_engine, price_of, runner_minutes
+from bot.plan.telling.statistics import by_category, by_engine, price_of, runner_minutes
 from tests.builders import a_record, a_running, a_task, ago, an_attempt
 from tests.conductor.story import Story
 

@@ -19,7 +19,7 @@ from bot.plan.board import Board, Item
 from bot.plan.commands.obey import is_answered, reactions_to, refusal_on, wished
 from bot.plan.commands.proposals import inferred_among
 from bot.plan.commands.selection import Selection, read_selection
-from bot.plan.overview import overview_of
+from bot.plan.telling.overview import overview_of
 
 _LISTED = 50
 

@@ -16,7 +16,7 @@ from bot.model.report import Category, HookResult, Outcome, Question, Step
 from bot.model.status import Status
 from bot.notation.events import write_events, write_lines
 from bot.plan import plan
-from bot.plan.events import Done, Reloaded, events_of
+from bot.plan.telling.events import Done, Reloaded, events_of
 from tests.builders import (
     GREEN,
     NOW,
@@ -39,7 +39,7 @@ from tests.builders import (
     unlabelled,
 )
 
-DOCS = Path(__file__).parents[2] / "docs/telling.md"
+DOCS = Path(__file__).parents[3] / "docs/telling.md"
 
 
 def told(*tasks, done=None, **snapshot):

@@ -1,0 +1,1 @@
+"""What people and machines are told: the overview, events, statistics."""
