@@ -25,7 +25,7 @@ from bot.notation.ticks import (
     write_tick,
 )
 from bot.plan import plan
-from bot.plan.reduced import bones, differences, reduced
+from bot.plan.redacted import bones, differences, reduced
 
 log = logging.getLogger(__name__)
 

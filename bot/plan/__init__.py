@@ -17,7 +17,7 @@ from bot.plan.commands.consent import consented, on_dashboard
 from bot.plan.commands.obey import for_all_tasks, heed, obey_stop, with_reactions
 from bot.plan.commands.proposals import take_over
 from bot.plan.commands.replies import respond
-from bot.plan.hints import hint_misplaced, mention_late, tell_set_up
+from bot.plan.notices import hint_misplaced, mention_late, tell_set_up
 from bot.plan.people import (
     admit_reopened,
     close_what_merged,
@@ -28,7 +28,7 @@ from bot.plan.people import (
 )
 from bot.plan.questions.answers import take_answers, wait_for_people
 from bot.plan.questions.questions import heed_veto, remembered, settle_questions
-from bot.plan.sharing import (
+from bot.plan.shared_fixes import (
     admit_fix,
     await_fix,
     close_spare_fix,

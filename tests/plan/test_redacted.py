@@ -18,7 +18,7 @@ from bot.notation.digests import named
 from bot.notation.needs import looks_like_declaration
 from bot.notation.ticks import read_snapshot, write_decisions, write_snapshot
 from bot.plan import plan
-from bot.plan.reduced import bones, reduced
+from bot.plan.redacted import bones, reduced
 from tests.builders import (
     GREEN,
     a_comment,
