@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bot.conductor.effects import Effects
+from bot.conductor.act.outbox import Effects
 from bot.conductor.observe import Observation
 from bot.conductor.tick import Tick
 from bot.model.config import Config, EngineConfig

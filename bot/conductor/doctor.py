@@ -11,8 +11,8 @@ from importlib.resources import files
 import msgspec
 from msgspec import Struct
 
+from bot.conductor.act.labels import label_names
 from bot.conductor.around import read_around
-from bot.conductor.labels import label_names
 from bot.github.port import Examiner
 from bot.model.config import CONDUCTOR_WORKFLOW, CONFIG_PATH, Config
 from bot.model.engine import Around

@@ -13,8 +13,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bot.conductor.act import act_on
-from bot.conductor.batchwrites import batch_labels, state_label
-from bot.conductor.effects import Effects
+from bot.conductor.act.batches import batch_labels, state_label
+from bot.conductor.act.outbox import Effects
 from bot.conductor.observe import Observation, look_up, observe, task_of
 from bot.conductor.request import Request, read_request
 from bot.github.port import GitHub

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.conductor.act import act
+from bot.conductor.act.outbox import Effects
 from bot.conductor.advice import Advise, no_advice
-from bot.conductor.effects import Effects
 from bot.conductor.observe import Observation, look_up, observe
 from bot.github.port import GitHub
 from bot.model.decision import Decision, Plan, Verb

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.conductor.labels import label_names
+from bot.conductor.act.labels import label_names
 from bot.model.config import Config
 from bot.model.issue import StateReason
 from bot.model.status import Status

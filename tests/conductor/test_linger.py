@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.conductor.effects import Effects
+from bot.conductor.act.outbox import Effects
 from bot.conductor.linger import LOOK_EVERY, Lingering
 from bot.model.decision import Decision, Plan, Verb
 from bot.model.record import Record

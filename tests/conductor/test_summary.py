@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from msgspec.structs import force_setattr
 
-from bot.conductor.effects import Effects
+from bot.conductor.act.outbox import Effects
 from bot.conductor.program import _output, _tell
 from bot.conductor.summary import events, markdown, outputs, overview
 from bot.model.config import Config

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from bot.conductor.units import unit_of
+from bot.conductor.act.units import unit_of
 from bot.model.change import React
 from bot.model.command import COMMANDS, NAMES, STARTING, Place
 from bot.model.config import Config, EngineConfig

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from bot.conductor.units import into_runs, unit_of
+from bot.conductor.act.units import into_runs, unit_of
 from bot.model.config import Config, EngineConfig
 from bot.model.status import Status
 from bot.model.unit import Gate, Kind

@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.conductor.batchwrites import dispatch_gates, end_batches, write_batches
-from bot.conductor.dashboard import obey_boxes, remember
-from bot.conductor.effects import Effects, Outbox, dispatch_run, end_run
-from bot.conductor.fresh import still_fresh
-from bot.conductor.labels import label_names, status_changes
+from bot.conductor.act.batches import dispatch_gates, end_batches, write_batches
+from bot.conductor.act.dashboard import obey_boxes, remember
+from bot.conductor.act.labels import label_names, status_changes
+from bot.conductor.act.outbox import Effects, Outbox, dispatch_run, end_run
+from bot.conductor.act.recheck import still_fresh
+from bot.conductor.act.units import into_runs, unit_of
 from bot.conductor.observe import Observation
-from bot.conductor.units import into_runs, unit_of
 from bot.github.port import GitHub
 from bot.model.change import (
     Change,

@@ -6,9 +6,9 @@ finds the record and does the rest. What happened to members is told once becaus
 
 from collections.abc import Collection, Mapping, Sequence
 
-from bot.conductor.effects import Effects, Outbox, dispatch_run, end_run
+from bot.conductor.act.outbox import Effects, Outbox, dispatch_run, end_run
+from bot.conductor.act.units import gate_unit
 from bot.conductor.observe import Observation
-from bot.conductor.units import gate_unit
 from bot.github.port import GitHub
 from bot.model.batch import Action, BatchState
 from bot.model.change import AddLabel, Change, CloseIssue, CreateComment, EditIssue, RemoveLabel, ReopenIssue

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from bot.conductor.effects import Effects, Outbox
-from bot.conductor.labels import label_names
+from bot.conductor.act.labels import label_names
+from bot.conductor.act.outbox import Effects, Outbox
 from bot.conductor.observe import Observation
 from bot.github.port import GitHub
 from bot.model.change import AddLabel, CreateIssue, EditIssue, RemoveLabel, Written

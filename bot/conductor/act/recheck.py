@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from bot.conductor.batchwrites import told_to_stop
-from bot.conductor.effects import Effects
+from bot.conductor.act.batches import told_to_stop
+from bot.conductor.act.outbox import Effects
 from bot.conductor.observe import Observation
 from bot.github.port import GitHub
 from bot.model.config import Config

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.conductor.labels import label_names
+from bot.conductor.act.labels import label_names
 from bot.conductor.summary import markdown, remarks
 from bot.conductor.tick import tick
 from bot.model.change import RemoveLabel
