@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from bot.conductor.act.outbox import Effects
-from bot.conductor.observe import Observation
+from bot.conductor.observe.view import Observation
 from bot.conductor.tick import Tick
 from bot.model.config import Config, EngineConfig
 from bot.model.decision import Decision, Plan

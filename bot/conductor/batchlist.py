@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 import msgspec
 from msgspec.structs import replace
 
-from bot.conductor.observe import Observation, observe, read_tasks
+from bot.conductor.observe import observe
+from bot.conductor.observe.tasks import read_tasks
+from bot.conductor.observe.view import Observation
 from bot.conductor.tick import decide
 from bot.github.port import GitHub
 from bot.model.batch import Batch, BatchState, Result

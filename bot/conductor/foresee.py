@@ -4,7 +4,9 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 
-from bot.conductor.observe import Observation, look_up, observe
+from bot.conductor.observe import observe
+from bot.conductor.observe.lookups import look_up
+from bot.conductor.observe.view import Observation
 from bot.conductor.tick import decide
 from bot.github.port import GitHub
 from bot.model.decision import Decision, Plan

@@ -15,7 +15,10 @@ from msgspec.structs import replace
 from bot.conductor.act import act_on
 from bot.conductor.act.batches import batch_labels, state_label
 from bot.conductor.act.outbox import Effects
-from bot.conductor.observe import Observation, look_up, observe, task_of
+from bot.conductor.observe import observe
+from bot.conductor.observe.lookups import look_up
+from bot.conductor.observe.tasks import task_of
+from bot.conductor.observe.view import Observation
 from bot.conductor.request import Request, read_request
 from bot.github.port import GitHub
 from bot.model.batch import Action, Batch, BatchRecord, BatchState, Control, Order, Result, Strategy

@@ -2,7 +2,8 @@
 
 from datetime import datetime
 
-from bot.conductor.observe import observe, read_tasks
+from bot.conductor.observe import observe
+from bot.conductor.observe.tasks import read_tasks
 from bot.github.port import Reader
 from bot.model.config import Config
 from bot.model.status import Status

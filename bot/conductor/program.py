@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.conductor.advice import Advise, Advisor
 from bot.conductor.around import read_around
 from bot.conductor.linger import Lingering
+from bot.conductor.observe.advisor import Advise, Advisor
 from bot.conductor.summary import events, markdown, outputs, overview, remarks
 from bot.conductor.tick import Tick, tick
 from bot.github.port import GitHub

@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from bot.conductor.act import act
 from bot.conductor.act.outbox import Effects
-from bot.conductor.advice import Advise, no_advice
-from bot.conductor.observe import Observation, look_up, observe
+from bot.conductor.observe import observe
+from bot.conductor.observe.advisor import Advise, no_advice
+from bot.conductor.observe.lookups import look_up
+from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
 from bot.model.decision import Decision, Plan, Verb
 from bot.model.engine import Around

@@ -6,8 +6,8 @@ import zipfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from bot.conductor.advice import Advise, no_advice
 from bot.conductor.observe import observe
+from bot.conductor.observe.advisor import Advise, no_advice
 from bot.conductor.tick import Tick, decide, tick
 from bot.model.config import CONFIG_PATH
 from bot.model.errors import TryLater

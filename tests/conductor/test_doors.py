@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from bot.conductor.boxes import read_boxes, with_boxes
+from bot.conductor.observe.checkboxes import read_boxes, with_boxes
 from bot.conductor.order import NotAllowed, obey
 from bot.conductor.request import read_request
 from bot.model.config import Config, Trust

@@ -18,7 +18,7 @@ from bot.conductor.act.labels import label_names, status_changes
 from bot.conductor.act.outbox import Effects, Outbox, dispatch_run, end_run
 from bot.conductor.act.recheck import still_fresh
 from bot.conductor.act.units import into_runs, unit_of
-from bot.conductor.observe import Observation
+from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
 from bot.model.change import (
     Change,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from bot.conductor.act.outbox import Effects, Outbox, dispatch_run, end_run
 from bot.conductor.act.units import gate_unit
-from bot.conductor.observe import Observation
+from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
 from bot.model.batch import Action, BatchState
 from bot.model.change import AddLabel, Change, CloseIssue, CreateComment, EditIssue, RemoveLabel, ReopenIssue

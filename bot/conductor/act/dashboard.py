@@ -5,7 +5,7 @@ from datetime import datetime
 
 from bot.conductor.act.labels import label_names
 from bot.conductor.act.outbox import Effects, Outbox
-from bot.conductor.observe import Observation
+from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
 from bot.model.change import AddLabel, CreateIssue, EditIssue, RemoveLabel, Written
 from bot.model.config import Config

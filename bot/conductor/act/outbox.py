@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
-from bot.conductor.observe import Observation
+from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
 from bot.model.change import Change
 from bot.model.config import WORKER_WORKFLOW

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.conductor.act.batches import told_to_stop
 from bot.conductor.act.outbox import Effects
-from bot.conductor.observe import Observation
+from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
 from bot.model.config import Config
 from bot.model.decision import Decision

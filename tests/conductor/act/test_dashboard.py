@@ -6,8 +6,8 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from bot.conductor.boxes import read_boxes, with_boxes
 from bot.conductor.observe import observe
+from bot.conductor.observe.checkboxes import read_boxes, with_boxes
 from bot.conductor.summary import remarks
 from bot.model.issue import Event, EventKind
 from bot.model.record import Blocker
