@@ -112,7 +112,7 @@ def examine(github: Examiner, now: datetime, around: Around) -> Iterator[Finding
 
 def try_webhook(environ: Mapping[str, str]) -> Finding:
     """Send the event `test`."""
-    from bot.conductor.webhook import ADDRESS, KEY, Webhook, body_of
+    from bot.conductor.tell.webhook import ADDRESS, KEY, Webhook, body_of
     from bot.model.view import Repository
 
     address, key = environ.get(ADDRESS, ""), environ.get(KEY, "")

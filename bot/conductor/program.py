@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bot.conductor.around import read_around
 from bot.conductor.linger import Lingering
 from bot.conductor.observe.advisor import Advise, Advisor
-from bot.conductor.summary import events, markdown, outputs, overview, remarks
+from bot.conductor.tell.summary import events, markdown, outputs, overview, remarks
 from bot.conductor.tick import Tick, tick
 from bot.github.port import GitHub
 from bot.model.config import CONDUCTOR_WORKFLOW, Config
@@ -169,7 +169,10 @@ def _call_webhook(last: Tick, environ: Mapping[str, str]) -> str:
         return ""
     if not (address := environ.get("CF_WEBHOOK", "")):
         return "webhook.events is set, and the secret CF_WEBHOOK is not"
-    from bot.conductor.webhook import Webhook, body_of  # its packages cost a tick without webhook nothing
+    from bot.conductor.tell.webhook import (  # its packages cost a tick without webhook nothing
+        Webhook,
+        body_of,
+    )
 
     counts = overview(last).counts
     bodies = [body_of(event, last.seen.view.repository, counts) for event in wanted]

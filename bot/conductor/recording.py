@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bot import __version__
-from bot.conductor.summary import events
+from bot.conductor.tell.summary import events
 from bot.conductor.tick import Tick
 from bot.model.errors import UsageError
 from bot.notation.codec import Unreadable

@@ -8,7 +8,7 @@ import pytest
 
 from bot.conductor.foresee import why_lines
 from bot.conductor.observe import observe
-from bot.conductor.summary import markdown, overview
+from bot.conductor.tell.summary import markdown, overview
 from bot.model.config import Config
 from bot.model.errors import TryLater
 from bot.model.issue import NeedState

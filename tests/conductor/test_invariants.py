@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.conductor.summary import overview
+from bot.conductor.tell.summary import overview
 from bot.model.config import Config
 from bot.model.report import Outcome, Question
 from bot.worker.claim import Claim, Refusal

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 import bot
-from bot.conductor.summary import remarks
+from bot.conductor.tell.summary import remarks
 from bot.model.errors import CannotGoOn
 from bot.model.report import Hold, Outcome
 from bot.model.unit import Kind

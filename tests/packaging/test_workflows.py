@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from bot.conductor.summary import outputs
+from bot.conductor.tell.summary import outputs
 from bot.model.engine import SECRETS, VARIABLES
 from bot.sandbox.world.expressions import value_of
 from tests.builders import a_snapshot, a_task, a_tick

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bot.conductor.observe import observe
 from bot.conductor.observe.checkboxes import read_boxes, with_boxes
-from bot.conductor.summary import remarks
+from bot.conductor.tell.summary import remarks
 from bot.model.issue import Event, EventKind
 from bot.model.record import Blocker
 from bot.model.report import Outcome, Question

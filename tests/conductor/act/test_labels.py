@@ -3,7 +3,7 @@
 import pytest
 
 from bot.conductor.act.labels import label_names
-from bot.conductor.summary import markdown, remarks
+from bot.conductor.tell.summary import markdown, remarks
 from bot.conductor.tick import tick
 from bot.model.change import RemoveLabel
 from bot.model.config import Config

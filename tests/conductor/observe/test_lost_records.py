@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.conductor.summary import markdown
+from bot.conductor.tell.summary import markdown
 from bot.conductor.tick import tick
 from bot.model.errors import TryLater
 from bot.model.report import GateResult, GateStatus, Outcome, Question

@@ -13,7 +13,7 @@ from msgspec.structs import force_setattr
 
 from bot.conductor.act.outbox import Effects
 from bot.conductor.program import _output, _tell
-from bot.conductor.summary import events, markdown, outputs, overview
+from bot.conductor.tell.summary import events, markdown, outputs, overview
 from bot.model.config import Config
 from bot.model.decision import Decision, Plan, Verb
 from bot.model.record import Record

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.conductor.program import _tell
-from bot.conductor.webhook import ADDRESS, SIGNATURE, Webhook, body_of, is_public, sign
+from bot.conductor.tell.webhook import ADDRESS, SIGNATURE, Webhook, body_of, is_public, sign
 from bot.model.config import Config
 from bot.model.event import Event
 from tests.builders import NOW, REPOSITORY, a_snapshot, a_task, a_tick
