@@ -70,11 +70,11 @@ def configure_conduct(parser: argparse.ArgumentParser) -> None:
 
 
 def run_conduct(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    from bot.conductor.program import conduct
+    from bot.conductor.conduct import conduct
 
     with_config = _with_config(args, environ)
     if args.every:
-        from bot.conductor.program import conduct_for_ever
+        from bot.conductor.conduct import conduct_for_ever
 
         return conduct_for_ever(with_config, args.every, dry_run=args.dry_run)
     return conduct(with_config, dry_run=args.dry_run, linger=not args.no_linger)
@@ -89,7 +89,7 @@ def configure_plan(parser: argparse.ArgumentParser) -> None:
 
 
 def run_plan(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    from bot.conductor.program import show_plan
+    from bot.conductor.conduct import show_plan
 
     return show_plan(_with_config(args, environ), as_json=args.json)
 
@@ -101,7 +101,7 @@ def configure_why(parser: argparse.ArgumentParser) -> None:
 
 
 def run_why(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    from bot.conductor.program import explain
+    from bot.conductor.conduct import explain
 
     return explain(_with_config(args, environ), args.task)
 

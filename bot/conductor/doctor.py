@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from bot.conductor.act.labels import label_names
-from bot.conductor.around import read_around
+from bot.conductor.workflow_settings import read_around
 from bot.github.port import Examiner
 from bot.model.config import CONDUCTOR_WORKFLOW, CONFIG_PATH, Config
 from bot.model.engine import Around

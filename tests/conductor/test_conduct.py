@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.conductor.act.labels import label_names
-from bot.conductor.program import conduct
+from bot.conductor.conduct import conduct
 from bot.model.config import CONFIG_PATH, Config
 from bot.sandbox.http.server import serve
 from bot.sandbox.world.git import MemoryGit

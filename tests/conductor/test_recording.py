@@ -6,7 +6,7 @@ import pytest
 
 from bot.cli import main
 from bot.conductor import recording
-from bot.conductor.program import _tell
+from bot.conductor.conduct import _tell
 from bot.conductor.recording import keep, record_of
 from bot.model.config import Config
 from bot.model.report import Outcome

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import force_setattr
 
 from bot.conductor.act.outbox import Effects
-from bot.conductor.program import _output, _tell
+from bot.conductor.conduct import _output, _tell
 from bot.conductor.tell.summary import events, markdown, outputs, overview
 from bot.model.config import Config
 from bot.model.decision import Decision, Plan, Verb

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from bot.conductor.program import _tell
+from bot.conductor.conduct import _tell
 from bot.conductor.tell.webhook import ADDRESS, SIGNATURE, Webhook, body_of, is_public, sign
 from bot.model.config import Config
 from bot.model.event import Event

@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.conductor.around import read_around
 from bot.conductor.linger import Lingering
 from bot.conductor.observe.advisor import Advise, Advisor
 from bot.conductor.tell.summary import events, markdown, outputs, overview, remarks
 from bot.conductor.tick import Tick, tick
+from bot.conductor.workflow_settings import read_around
 from bot.github.port import GitHub
 from bot.model.config import CONDUCTOR_WORKFLOW, Config
 from bot.model.errors import BotError, UsageError
@@ -48,7 +48,7 @@ def conduct(environ: Mapping[str, str], *, dry_run: bool, linger: bool) -> int:
 
 def conduct_for_ever(environ: Mapping[str, str], every: str, *, dry_run: bool) -> int:
     """Tick, pause, and tick again until the process is ended. Raises UsageError, and what only a person can mend."""
-    from bot.conductor.forever import read_pause, tick_for_ever
+    from bot.conductor.every import read_pause, tick_for_ever
     from bot.github.client import connect
 
     pause = read_pause(every)

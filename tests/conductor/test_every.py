@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bot.cli import main
-from bot.conductor.forever import read_pause, tick_for_ever
+from bot.conductor.every import read_pause, tick_for_ever
 from bot.model.errors import CannotGoOn, TryLater, UsageError
 from bot.model.report import Outcome
 from tests.conductor.story import Story
