@@ -37,30 +37,30 @@ COMMANDS: Mapping[str, Command] = {
         "one tick: look at the repository, decide, start, settle, tell", "bot.conductor.command", "_conduct"
     ),
     "plan": Command(
-        "what the next tick would decide about every task, without doing it", "bot.conductor.command", "_plan"
+        "what the next tick would decide about every task, without doing it", "bot.console.command", "_plan"
     ),
     "why": Command(
-        "all that bears on one task: why it runs, waits or does not start", "bot.conductor.command", "_why"
+        "all that bears on one task: why it runs, waits or does not start", "bot.console.command", "_why"
     ),
     "batch": Command(
         "order many tasks at once; list, show, stop and resume such batches",
-        "bot.conductor.command",
+        "bot.console.command",
         "_batch",
     ),
-    "doctor": Command("what is missing or wrong in a repository, and how to mend it", "bot.conductor.doctor"),
-    "runs": Command("attempts, newest first: of all tasks, or of one", "bot.conductor.runs"),
+    "doctor": Command("what is missing or wrong in a repository, and how to mend it", "bot.console.doctor"),
+    "runs": Command("attempts, newest first: of all tasks, or of one", "bot.console.runs"),
     "stats": Command(
-        "what each engine and category came to: passed, failed, time, tokens, cost", "bot.conductor.stats"
+        "what each engine and category came to: passed, failed, time, tokens, cost", "bot.console.stats"
     ),
     "replay": Command(
         "decide once more from the record of a tick, and say whether it comes out the same",
-        "bot.conductor.recording",
+        "bot.console.replay",
     ),
     "adopt": Command(
-        "sign the records that are older than the secret CF_STATE_KEY, once", "bot.conductor.adopt"
+        "sign the records that are older than the secret CF_STATE_KEY, once", "bot.console.adopt"
     ),
     "init": Command("put the workflows and a first configuration into a repository", "bot.conductor.init"),
-    "validate": Command("check a configuration file and say what is wrong with it", "bot.conductor.validate"),
+    "validate": Command("check a configuration file and say what is wrong with it", "bot.console.validate"),
     "sandbox": Command(
         "run everything on this machine with a make-believe GitHub; no account needed", "bot.sandbox.command"
     ),

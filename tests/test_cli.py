@@ -94,7 +94,7 @@ def test_an_error_names_the_file_that_was_checked(tmp_path, capsys):
     ],
 )
 def test_what_ends_a_command_from_outside_is_a_sentence(monkeypatch, capsys, error, code, words):
-    monkeypatch.setattr("bot.conductor.validate.run", lambda *_: (_ for _ in ()).throw(error))
+    monkeypatch.setattr("bot.console.validate.run", lambda *_: (_ for _ in ()).throw(error))
     assert main(["validate"]) == code
     assert capsys.readouterr().err.startswith(words)
 

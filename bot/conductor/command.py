@@ -1,12 +1,11 @@
-"""The commands `conduct`, `plan`, `why` and `batch`: their options. What they do is imported only when it is done."""
+"""The command `conduct`: its options, and what it shares with every command that reads a repository."""
 
 import argparse
 from collections.abc import Mapping
 
 from bot.model.config import CONFIG_PATH
-from bot.model.errors import UsageError
 
-_GITHUB = """\
+ENVIRONMENT = """\
 environment:
   GITHUB_TOKEN         a token for the repository; in Actions the action sets it. The records of other accounts count only
                        if `identity.also` in the configuration names them
@@ -14,7 +13,7 @@ environment:
   GITHUB_API_URL, GITHUB_GRAPHQL_URL    for GitHub Enterprise Server; set in Actions
 """
 _CONDUCT = f"""\
-{_GITHUB}  GITHUB_STEP_SUMMARY, GITHUB_OUTPUT    files for the summary and the outputs; set in Actions
+{ENVIRONMENT}  GITHUB_STEP_SUMMARY, GITHUB_OUTPUT    files for the summary and the outputs; set in Actions
   CF_WEBHOOK, CF_WEBHOOK_KEY    where the events of `webhook.events` are told, and what signs them
   CF_TICK              a folder for the record of each tick, which `cf replay` reads
 
@@ -25,38 +24,11 @@ GitHub's limits or a broken line end is followed by the next; what a person must
 
 exit code: 0 done or nothing to do, 1 a person must mend something first, 2 usage, 75 GitHub is limited or down: try later
 """
-_PLAN = f"""\
-{_GITHUB}
-  cf plan --json | jq '.[] | select(.decision == "hold") | .reason'
-"""
-_WHY = f"""\
-{_GITHUB}
-  cf why 12
-"""
-_BATCH = f"""\
-  cf batch run 12 14-18 --strategy serial -o merge=auto     order a batch; it becomes an issue
-  cf batch run label:api --dry-run                          write the plan only; `/cf run` on the issue starts it
-  cf batch list --status running                            which there are
-  cf batch show 30                                          one with its members, as they stand now
-  cf batch stop 30 --force                                  nothing more starts, and what runs is ended
-  cf batch resume 30                                        go on with what did not come through
-
-run, stop and resume start the workflow cf-batch.yml with your token, which must be allowed to (actions: write): so GitHub says
-who asks, and the conductor's own account writes. docs/batches.md has all options.
-
-Without a verb it is the job of cf-batch.yml and carries the order out by itself.
-
-{_GITHUB}  CF_BATCH_ACTION      without a verb: run (the default), stop, ...; these are the inputs of cf-batch.yml
-  CF_BATCH_TARGET      number of the batch issue, to stop or resume it
-  CF_BATCH_TASKS       12 14-18 #20, label:x, milestone:y, or ready
-  CF_BATCH_STRATEGY, CF_BATCH_MAX_PARALLEL, CF_BATCH_ON_FAILURE, CF_BATCH_MAX_RETRIES, CF_BATCH_ENGINE, CF_BATCH_DRY_RUN
-  CF_BATCH_OPTIONS     every other option, one key=value a line
-"""
 
 
 def configure_conduct(parser: argparse.ArgumentParser) -> None:
-    _explain(parser, _CONDUCT)
-    _config_option(parser)
+    with_epilog(parser, _CONDUCT)
+    config_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, change nothing")
     parser.add_argument(
         "--every",
@@ -72,151 +44,20 @@ def configure_conduct(parser: argparse.ArgumentParser) -> None:
 def run_conduct(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from bot.conductor.conduct import conduct
 
-    with_config = _with_config(args, environ)
+    environ = with_config(args, environ)
     if args.every:
         from bot.conductor.conduct import conduct_for_ever
 
-        return conduct_for_ever(with_config, args.every, dry_run=args.dry_run)
-    return conduct(with_config, dry_run=args.dry_run, linger=not args.no_linger)
+        return conduct_for_ever(environ, args.every, dry_run=args.dry_run)
+    return conduct(environ, dry_run=args.dry_run, linger=not args.no_linger)
 
 
-def configure_plan(parser: argparse.ArgumentParser) -> None:
-    _explain(parser, _PLAN)
-    _config_option(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="for machines: a JSON list, one object for each task"
-    )
-
-
-def run_plan(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    from bot.conductor.conduct import show_plan
-
-    return show_plan(_with_config(args, environ), as_json=args.json)
-
-
-def configure_why(parser: argparse.ArgumentParser) -> None:
-    _explain(parser, _WHY)
-    _config_option(parser)
-    parser.add_argument("task", type=int, help="the issue's number")
-
-
-def run_why(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    from bot.conductor.conduct import explain
-
-    return explain(_with_config(args, environ), args.task)
-
-
-def configure_batch(parser: argparse.ArgumentParser) -> None:
-    """Without a verb the order comes from the inputs of cf-batch.yml, as CF_BATCH_... variables."""
-    _explain(parser, _BATCH)
-    _config_option(parser)
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="without a verb: check the order and say what would be written",
-    )
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    run = _verb(verbs, "run", "order a batch")
-    run.add_argument("tasks", nargs="+", metavar="TASKS", help="12 14-18 #20, label:x, milestone:y, or ready")
-    run.add_argument("--strategy", default="", help="parallel (default), serial or auto")
-    run.add_argument(
-        "--max-parallel", default="", metavar="N", help="how many at once (default: as configured)"
-    )
-    run.add_argument("--on-failure", default="", help="continue (default) or stop")
-    run.add_argument(
-        "--max-retries", default="", metavar="N", help="extra rounds for failed members (default: 0)"
-    )
-    run.add_argument("--engine", default="", help="which agent works (default: as configured)")
-    run.add_argument(
-        "--dry-run",
-        dest="plan_only",
-        action="store_true",
-        help="write the plan only; `/cf run` on the issue starts it",
-    )
-    run.add_argument(
-        "-o",
-        "--option",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="an option of docs/batches.md, such as merge=auto; may be repeated",
-    )
-    for name, words in (
-        ("stop", "nothing more of it starts"),
-        ("resume", "go on with what did not come through"),
-    ):
-        verb = _verb(verbs, name, words)
-        verb.add_argument("batch", help="the number of its issue")
-        verb.add_argument(
-            "--force",
-            action="store_true",
-            help="end what runs, too" if name == "stop" else "run done members again, too",
-        )
-    listing = _verb(verbs, "list", "the batches, newest first")
-    listing.add_argument("--status", default="", type=str.lower, choices=_STATES, help="only those")
-    listing.add_argument("--limit", type=int, default=20, help="at most so many (default: 20)")
-    _verb(verbs, "show", "one batch, with its members as they stand now").add_argument(
-        "batch", help="the number of its issue"
-    )
-
-
-_STATES = ("pending", "running", "completed", "partial", "failed", "cancelled")
-
-
-def _verb(
-    verbs: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, words: str
-) -> argparse.ArgumentParser:
-    verb = verbs.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
-    verb.add_argument("--json", action="store_true", help="for machines")
-    return verb
-
-
-def run_batch(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    environ = _with_config(args, environ)
-    if args.verb is None:
-        from bot.conductor.order import carry_out
-
-        return carry_out(environ, dry_run=args.dry_run)
-    if args.dry_run:
-        raise UsageError("--dry-run before a verb has no meaning; `cf batch run ... --dry-run` plans only")
-    if args.verb == "list":
-        from bot.conductor.batchlist import show_list
-
-        return show_list(environ, args.status, args.limit, as_json=args.json)
-    from bot.conductor.batchshell import give, number_of
-
-    if args.verb == "show":
-        from bot.conductor.batchlist import show_one
-
-        return show_one(environ, int(number_of(args.batch)), as_json=args.json)
-    if args.verb == "run":
-        return give(environ, _inputs_to_run(args), as_json=args.json)
-    action = f"{args.verb}-force" if args.force else args.verb
-    return give(environ, {"action": action, "target": number_of(args.batch)}, as_json=args.json)
-
-
-def _inputs_to_run(args: argparse.Namespace) -> dict[str, str]:
-    """The inputs of cf-batch.yml; what was not given is left to the workflow's own defaults."""
-    given = {
-        "action": "run",
-        "tasks": " ".join(args.tasks),
-        "strategy": args.strategy,
-        "max_parallel": args.max_parallel,
-        "on_failure": args.on_failure,
-        "max_retries": args.max_retries,
-        "engine": args.engine,
-        "dry_run": "true" if args.plan_only else "",
-        "options": "\n".join(args.option),
-    }
-    return {name: value for name, value in given.items() if value}
-
-
-def _explain(parser: argparse.ArgumentParser, epilog: str) -> None:
+def with_epilog(parser: argparse.ArgumentParser, epilog: str) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = epilog
 
 
-def _config_option(parser: argparse.ArgumentParser) -> None:
+def config_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         default="",
@@ -224,5 +65,5 @@ def _config_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _with_config(args: argparse.Namespace, environ: Mapping[str, str]) -> Mapping[str, str]:
+def with_config(args: argparse.Namespace, environ: Mapping[str, str]) -> Mapping[str, str]:
     return {**environ, "CF_CONFIG": args.config} if args.config else environ

@@ -72,25 +72,6 @@ def _rehearse(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str])
     return 0
 
 
-def show_plan(environ: Mapping[str, str], *, as_json: bool) -> int:
-    """Print what the next tick would decide."""
-    from bot.conductor.foresee import foresee, plan_json, plan_lines
-    from bot.github.client import connect
-
-    seen, decided = foresee(connect(environ), _SystemClock().now(), read_around(environ))
-    print(plan_json(decided) if as_json else _plain("\n".join(plan_lines(seen, decided))))
-    return 0
-
-
-def explain(environ: Mapping[str, str], number: int) -> int:
-    """Print all that bears on one task. Raises UsageError if it is none."""
-    from bot.conductor.foresee import why_lines
-    from bot.github.client import connect
-
-    print(_plain("\n".join(why_lines(connect(environ), _SystemClock().now(), number, read_around(environ)))))
-    return 0
-
-
 def _plain(text: str) -> str:
     """Words of others inside our lines must not be read as a workflow command."""
     return text.replace("::", ": :").replace("##[", "## [")

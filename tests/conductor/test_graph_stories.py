@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from bot.conductor.foresee import why_lines
 from bot.conductor.observe import observe
 from bot.conductor.tell.summary import markdown, overview
+from bot.console.plan_and_why import why_lines
 from bot.model.config import Config
 from bot.model.errors import TryLater
 from bot.model.issue import NeedState

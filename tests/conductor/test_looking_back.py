@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conductor.past import past_tasks
-from bot.conductor.runs import View, runs_json, runs_lines, select
-from bot.conductor.stats import since, stats_json, stats_lines
+from bot.console.all_tasks import past_tasks
+from bot.console.runs import View, runs_json, runs_lines, select
+from bot.console.stats import since, stats_json, stats_lines
 from bot.model.config import Config, EngineConfig
 from bot.model.errors import UsageError
 from bot.model.report import Outcome

@@ -23,7 +23,7 @@ SEEDS = [
     ("bot/model/__init__.py", "import time", "Rooms without windows"),
     ("bot/plan/__init__.py", "import logging", "Rooms without windows"),
     ("bot/worker/__init__.py", "import githubkit", "Only bot.github"),
-    ("bot/conductor/__init__.py", "import subprocess", "The conductor starts no programs"),
+    ("bot/conductor/__init__.py", "import subprocess", "Conductor and console start no programs"),
 ]
 
 

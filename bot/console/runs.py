@@ -61,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the runs. Raises UsageError if the issue is no task, or the limit is none."""
-    from bot.conductor.past import past_tasks
+    from bot.console.all_tasks import past_tasks
     from bot.github.client import connect
 
     if args.limit < 1:

@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from bot.cli import main
-from bot.conductor import doctor
-from bot.conductor.doctor import Finding, Health, examine, finding_lines, try_webhook
 from bot.conductor.tell.webhook import Webhook
+from bot.console import doctor
+from bot.console.doctor import Finding, Health, examine, finding_lines, try_webhook
 from bot.model.engine import Around
 from bot.model.errors import CannotGoOn, TryLater
 from bot.sandbox.inprocess import InProcess

@@ -1,13 +1,15 @@
 """`cf plan` and `cf why`: what the next tick would decide and why, without writing anything."""
 
 import json
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 
+from bot.conductor.conduct import _plain
 from bot.conductor.observe import observe
 from bot.conductor.observe.lookups import look_up
 from bot.conductor.observe.view import Observation
 from bot.conductor.tick import decide
+from bot.conductor.workflow_settings import read_around
 from bot.github.port import GitHub
 from bot.model.decision import Decision, Plan
 from bot.model.engine import Around
@@ -99,3 +101,22 @@ def _attempt(task: int, attempt: Attempt) -> str:
     ended = attempt.outcome or "running"
     why = f": {quote_line(attempt.reason)}" if attempt.reason else ""
     return f"{Key(task, attempt.number)} ({attempt.kind}){run}: {ended}{why}"
+
+
+def show_plan(environ: Mapping[str, str], *, as_json: bool) -> int:
+    """Print what the next tick would decide."""
+    from bot.console.plan_and_why import foresee, plan_json, plan_lines
+    from bot.github.client import connect
+
+    seen, decided = foresee(connect(environ), datetime.now(UTC), read_around(environ))
+    print(plan_json(decided) if as_json else _plain("\n".join(plan_lines(seen, decided))))
+    return 0
+
+
+def explain(environ: Mapping[str, str], number: int) -> int:
+    """Print all that bears on one task. Raises UsageError if it is none."""
+    from bot.console.plan_and_why import why_lines
+    from bot.github.client import connect
+
+    print(_plain("\n".join(why_lines(connect(environ), datetime.now(UTC), number, read_around(environ)))))
+    return 0

@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the table. Raises UsageError if the days are none."""
-    from bot.conductor.past import past_tasks
+    from bot.console.all_tasks import past_tasks
     from bot.github.client import connect
 
     if args.days is not None and not 1 <= args.days <= _MOST_DAYS:

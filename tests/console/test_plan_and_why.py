@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.conductor.foresee import foresee, plan_json, plan_lines, why_lines
+from bot.console.plan_and_why import foresee, plan_json, plan_lines, why_lines
 from bot.model.errors import UsageError
 from bot.model.report import Outcome
 from bot.model.status import Status
