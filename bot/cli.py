@@ -59,7 +59,9 @@ COMMANDS: Mapping[str, Command] = {
     "adopt": Command(
         "sign the records that are older than the secret CF_STATE_KEY, once", "bot.console.adopt"
     ),
-    "init": Command("put the workflows and a first configuration into a repository", "bot.conductor.init"),
+    "init": Command(
+        "put the workflows and a first configuration into a repository", "bot.console.init.install"
+    ),
     "validate": Command("check a configuration file and say what is wrong with it", "bot.console.validate"),
     "sandbox": Command(
         "run everything on this machine with a make-believe GitHub; no account needed", "bot.sandbox.command"

@@ -133,19 +133,19 @@ def _verb(
 def run_batch(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     environ = with_config(args, environ)
     if args.verb is None:
-        from bot.conductor.order import carry_out
+        from bot.console.batch.carry_out import carry_out
 
         return carry_out(environ, dry_run=args.dry_run)
     if args.dry_run:
         raise UsageError("--dry-run before a verb has no meaning; `cf batch run ... --dry-run` plans only")
     if args.verb == "list":
-        from bot.conductor.batchlist import show_list
+        from bot.console.batch.show import show_list
 
         return show_list(environ, args.status, args.limit, as_json=args.json)
-    from bot.conductor.batchshell import give, number_of
+    from bot.console.batch.dispatch import give, number_of
 
     if args.verb == "show":
-        from bot.conductor.batchlist import show_one
+        from bot.console.batch.show import show_one
 
         return show_one(environ, int(number_of(args.batch)), as_json=args.json)
     if args.verb == "run":

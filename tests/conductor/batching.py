@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bot.conductor.order import obey
-from bot.conductor.request import read_request
+from bot.console.batch.carry_out import obey
+from bot.console.batch.inputs import read_request
 from bot.model.batch import BatchRecord
 from bot.model.errors import BotError
 from bot.notation.batches import read_batch

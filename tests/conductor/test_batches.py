@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.conductor.order import NotAllowed, obey
-from bot.conductor.request import read_request
+from bot.console.batch.carry_out import NotAllowed, obey
+from bot.console.batch.inputs import read_request
 from bot.model.errors import TryLater, UsageError
 from bot.model.report import Outcome, Question
 from bot.sandbox.world.faults import Disconnected

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from bot.conductor.observe.checkboxes import read_boxes, with_boxes
-from bot.conductor.order import NotAllowed, obey
-from bot.conductor.request import read_request
+from bot.console.batch.carry_out import NotAllowed, obey
+from bot.console.batch.inputs import read_request
 from bot.model.config import Config, Trust
 from bot.model.issue import GHOST, Account, EventKind
 from bot.model.record import Blocker

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from bot.cli import main
-from bot.conductor.detect import detect
+from bot.console.init.detect import detect
 from bot.model.config import CONFIG_PATH
 from bot.notation.config import read_config
 
-TEMPLATES = Path(__file__).parents[2] / "workflows-templates"
+TEMPLATES = Path(__file__).parents[3] / "workflows-templates"
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Mapping
 
-from bot.conductor.request import read_request
+from bot.console.batch.inputs import read_request
 from bot.github.port import GitHub
 from bot.model.config import BATCH_WORKFLOW
 from bot.model.errors import UsageError

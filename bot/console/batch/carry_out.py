@@ -19,7 +19,7 @@ from bot.conductor.observe import observe
 from bot.conductor.observe.lookups import look_up
 from bot.conductor.observe.tasks import task_of
 from bot.conductor.observe.view import Observation
-from bot.conductor.request import Request, read_request
+from bot.console.batch.inputs import Request, read_request
 from bot.github.port import GitHub
 from bot.model.batch import Action, Batch, BatchRecord, BatchState, Control, Order, Result, Strategy
 from bot.model.change import Change, CloseIssue, CreateComment, CreateIssue, ReopenIssue

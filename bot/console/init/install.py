@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 
-from bot.conductor.detect import Proposal
+from bot.console.init.detect import Proposal
 from bot.model.config import CONFIG_PATH, Config
 from bot.model.engine import COMMAND, ENGINES, Around
 from bot.model.errors import UsageError
@@ -80,7 +80,7 @@ def install_config(root: Path, engine: str, own: Mapping[str, str]) -> Iterator[
         if engine != Config().engine or own:
             yield "         the options say nothing to a file that exists: change engine and model in it"
         return
-    from bot.conductor.detect import detect
+    from bot.console.init.detect import detect
     from bot.notation.config import read_config
 
     setup, gates = detect(root)

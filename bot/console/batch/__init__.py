@@ -1,0 +1,1 @@
+"""`cf batch`: orders checked and written, given from a shell, and shown."""
