@@ -12,6 +12,7 @@ from bot.model.status import Status
 from bot.model.unit import Gate, Kind
 
 CONFIG_PATH = ".github/cf.yml"
+TEMPLATE_PATH = ".github/cf-prompt.md"
 WORKER_WORKFLOW = "cf-worker.yml"
 CONDUCTOR_WORKFLOW = "cf-conductor.yml"
 BATCH_WORKFLOW = "cf-batch.yml"

@@ -19,7 +19,6 @@ from bot.notation.sanitise import sanitise
 from bot.worker.filemap import file_map
 from bot.worker.packing import Cut, Drop, Packer, Part, Piece, bounded, shown
 
-TEMPLATE_PATH = ".github/cf-prompt.md"
 BUDGET = 50_000
 _END = 1_500  # tokens, kept free for the list of what was left out
 _FEEDBACK = 13_000

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from bot.github.port import Reader
-from bot.model.config import Config
+from bot.model.config import TEMPLATE_PATH, Config
 from bot.model.errors import NotFound, Refused
 from bot.model.issue import FIRST_COMMENTS, Account, Comment, Issue
 from bot.model.record import Record
@@ -13,7 +13,7 @@ from bot.model.review import Review
 from bot.model.unit import Gate
 from bot.notation.needs import read_needs
 from bot.worker.claim import Claim, may_order
-from bot.worker.context import TEMPLATE_PATH, Context, Need
+from bot.worker.context import Context, Need
 from bot.worker.git import Git
 from bot.worker.history import Start
 from bot.worker.place import Place

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from jinja2 import StrictUndefined, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from bot.model.config import TEMPLATE_PATH
 from bot.model.errors import UsageError
-from bot.worker.context import TEMPLATE_PATH
 
 
 def render(template: str, values: Mapping[str, str]) -> str:

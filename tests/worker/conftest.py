@@ -5,13 +5,14 @@ import pytest
 
 from tests.worker.bench import Bench
 
-_PROCESSES = ("test_process.py", "test_command.py", "test_join.py", "test_isolation.py")
+_PROCESSES = ("test_process.py", "test_command.py", "test_join_job.py", "test_isolation.py")
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     """What starts programs here is not for the quick run."""
+    room = Path(__file__).parent
     for item in items:
-        here = item.path.parent == Path(__file__).parent
+        here = item.path.is_relative_to(room) and item.path.parent != room / "engines"
         if here and ("bench" in getattr(item, "fixturenames", ()) or item.path.name in _PROCESSES):
             item.add_marker("e2e")
 
