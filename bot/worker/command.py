@@ -18,7 +18,7 @@ from bot.worker.cancellation import Cancellation
 if TYPE_CHECKING:
     from bot.github.client import Client
     from bot.model.report import Report
-    from bot.worker.place import Place
+    from bot.worker.job.place import Place
 
 _JOB = """
 environment (cf-task.yml sets all of it):
@@ -98,10 +98,11 @@ def run_work(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return _run_after(environ)
     with _cancellable() as cancellation:
         from bot.github.client import connect
-        from bot.worker.place import read_place
+        from bot.worker.job.place import read_place
+        from bot.worker.job.worked import GOOD
         from bot.worker.process import adopt_orphans
         from bot.worker.seal import guarding_commands, take_secrets
-        from bot.worker.work import GOOD, work_on
+        from bot.worker.work import work_on
 
         adopt_orphans()
         environ = take_secrets(environ)
@@ -122,7 +123,7 @@ def _run_after(environ: Mapping[str, str]) -> int:
     with _cancellable() as cancellation:
         from bot.github.client import connect
         from bot.worker.hooks import run_after_hook
-        from bot.worker.place import read_place
+        from bot.worker.job.place import read_place
         from bot.worker.process import adopt_orphans
         from bot.worker.seal import guarding_commands, take_secrets
 
@@ -140,8 +141,8 @@ def _run_after(environ: Mapping[str, str]) -> int:
 def _leave_clean(environ: Mapping[str, str]) -> None:
     """At the end of our last step. RUNNER_ENVIRONMENT is the runner's: docs.github.com, "Variables reference"."""
     if environ.get("RUNNER_ENVIRONMENT") == "self-hosted":
-        from bot.worker.isolation import leave_clean
-        from bot.worker.place import read_place
+        from bot.worker.job.isolation import leave_clean
+        from bot.worker.job.place import read_place
 
         leave_clean(read_place(environ))
 
@@ -150,7 +151,7 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 if and only if there were gates and all of them passed."""
     with _cancellable() as cancellation:
         from bot.github.client import connect
-        from bot.worker.place import read_leg, read_place
+        from bot.worker.job.place import read_leg, read_place
         from bot.worker.process import adopt_orphans
         from bot.worker.seal import guarding_commands, take_secrets
         from bot.worker.verify import verify
@@ -167,8 +168,8 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 once the report is written, whatever the outcome: that is data."""
-    from bot.worker.artifact import save_report
-    from bot.worker.place import read_place
+    from bot.worker.job.artifact import save_report
+    from bot.worker.job.place import read_place
     from bot.worker.publish import publish
 
     place = read_place(environ)
@@ -183,7 +184,7 @@ def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def run_wake(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from bot.github.app import WAKING
     from bot.github.client import connect
-    from bot.worker.place import default_branch
+    from bot.worker.job.place import default_branch
     from bot.worker.wake import wake
 
     run_id = wake(connect(environ, WAKING), default_branch(environ))
@@ -234,7 +235,7 @@ def _publisher(environ: Mapping[str, str], exceptions: Collection[str]) -> "Clie
 
 
 def _summarise(environ: Mapping[str, str], place: "Place", report: "Report") -> None:
-    from bot.worker.jobsummary import summary_of
+    from bot.worker.job.summary import summary_of
 
     if file := environ.get("GITHUB_STEP_SUMMARY"):
         with Path(file).open("a", encoding="utf-8") as summary:

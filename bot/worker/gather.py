@@ -12,11 +12,11 @@ from bot.model.report import Outcome, Report
 from bot.model.review import Review
 from bot.model.unit import Gate
 from bot.notation.needs import read_needs
-from bot.worker.claim import Claim, may_order
 from bot.worker.context import Context, Need
 from bot.worker.git import Git
 from bot.worker.history import Start
-from bot.worker.place import Place
+from bot.worker.job.claim import Claim, may_order
+from bot.worker.job.place import Place
 
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 _NEEDS = 10  # pull requests of needs that are described

@@ -19,16 +19,16 @@ from bot.model.report import Outcome, Report
 from bot.model.unit import Join
 from bot.notation.batches import read_batch
 from bot.notation.reports import BUNDLE_FILE
-from bot.worker.artifact import save_report
 from bot.worker.bundle import write_bundle
 from bot.worker.cancellation import Cancellation
-from bot.worker.claim import Refusal, belongs_to
 from bot.worker.git import Git, GitCancelled, GitFailed, Remote
 from bot.worker.history import message
+from bot.worker.job.artifact import save_report
+from bot.worker.job.claim import Refusal, belongs_to
+from bot.worker.job.place import Place
+from bot.worker.job.worked import Worked
 from bot.worker.ledger import open_ledger
-from bot.worker.place import Place
 from bot.worker.redact import Redactor
-from bot.worker.work import Worked
 
 _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}", re.ASCII)
 

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from bot.model.report import Outcome, Report
-from bot.worker.work import GOOD
+from bot.worker.job.worked import GOOD
 
 
 class Results(Struct, frozen=True):

@@ -24,13 +24,13 @@ from bot.notation.keys import branch_of
 from bot.notation.reports import report_name
 from bot.worker.bundle import is_our_message
 from bot.worker.checks import Findings, change_base, judge_change, limits_of, write_patch
-from bot.worker.claim import read_own_record, still_wanted, unapproved
-from bot.worker.configuration import configuration_of
 from bot.worker.git import EMAIL, Git, GitFailed, PushRefused, Remote, Unauthorised
 from bot.worker.handover import PATCH_FILE, fetch_branch
 from bot.worker.history import is_over
+from bot.worker.job.claim import read_own_record, still_wanted, unapproved
+from bot.worker.job.configuration import configuration_of
+from bot.worker.job.place import Place
 from bot.worker.offer import Offer, earlier_offer, offer_of_jobs, proof_of
-from bot.worker.place import Place
 from bot.worker.pullrequest import Merging, PullRequest
 from bot.worker.pulltext import PullWords
 from bot.worker.redact import Redactor

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.github.port import Reader
@@ -17,12 +16,9 @@ from bot.model.report import Outcome, Report
 from bot.model.unit import Gate, Kind
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.keys import branch_of
-from bot.worker.artifact import WorkGone, download_earlier, save_report
 from bot.worker.bundle import Unfit, read_bundle
 from bot.worker.cancellation import Cancellation
 from bot.worker.checks import limits_of
-from bot.worker.claim import Claim, Refusal, judge_claim, read_claim
-from bot.worker.configuration import configuration_of
 from bot.worker.context import write_prompt
 from bot.worker.engines import Brief, engine
 from bot.worker.engines.install import install, with_tools
@@ -33,26 +29,20 @@ from bot.worker.git import Git, GitCancelled, GitFailed, Remote
 from bot.worker.handover import Change, fetch_branch, hand_over, look_again, squash
 from bot.worker.history import Start, choose_start, is_ours
 from bot.worker.hooks import run_hook, told
-from bot.worker.isolation import isolated
+from bot.worker.job.artifact import WorkGone, download_earlier, save_report
+from bot.worker.job.claim import Claim, Refusal, judge_claim, read_claim
+from bot.worker.job.configuration import configuration_of
+from bot.worker.job.isolation import isolated
+from bot.worker.job.place import Place
+from bot.worker.job.watch import watching
+from bot.worker.job.worked import Worked
 from bot.worker.ledger import open_ledger, snapshot
 from bot.worker.ownfiles import OwnFiles, empty
-from bot.worker.place import Place
 from bot.worker.redact import Redactor
 from bot.worker.rounds import Bench, Tried, work_in_rounds
 from bot.worker.settings import clean_repository, clean_workspace, restore_settings
-from bot.worker.watch import watching
 
 log = logging.getLogger(__name__)
-
-GOOD = frozenset({Outcome.UNVERIFIED, Outcome.BLOCKED, Outcome.NO_CHANGES, Outcome.HELD})
-"""Outcomes of the agent's job that are data: the job is green, and the jobs after it decide."""
-
-
-class Worked(Struct, frozen=True):
-    """What the job ends with. `verify` says that there is a change whose gates are to be run."""
-
-    report: Report
-    verify: bool = False
 
 
 def work(

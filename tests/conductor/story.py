@@ -23,8 +23,8 @@ from bot.sandbox.world.engines import ManualEngine
 from bot.sandbox.world.faults import Disconnected
 from bot.sandbox.world.git import MemoryGit
 from bot.sandbox.world.world import World
-from bot.worker.claim import Claim, Refusal, judge_claim, read_claim
-from bot.worker.place import read_place
+from bot.worker.job.claim import Claim, Refusal, judge_claim, read_claim
+from bot.worker.job.place import read_place
 
 TEMPLATES = Path(__file__).parents[2] / "workflows-templates"
 CONFIG = """\

@@ -10,7 +10,7 @@ from bot.model.report import Outcome
 from bot.model.unit import Kind
 from bot.notation.codec import dump
 from bot.notation.units import read_unit
-from bot.worker.configuration import configuration_of
+from bot.worker.job.configuration import configuration_of
 from tests.conductor.batching import batches, control, issue, order
 from tests.conductor.story import CONFIG, Story
 

@@ -18,8 +18,8 @@ from bot.model.unit import Kind, Unit
 from bot.notation.config import read_config
 from bot.notation.units import write_units
 from bot.plan.starts.starts import STARTS_PER_TICK
-from bot.worker.claim import read_claim
-from bot.worker.place import read_place
+from bot.worker.job.claim import read_claim
+from bot.worker.job.place import read_place
 from tests.builders import a_snapshot, a_task, a_tick
 from tests.conductor.story import CONFIG, Story
 

@@ -7,7 +7,7 @@ import pytest
 from bot.conductor.tell.summary import overview
 from bot.model.config import Config
 from bot.model.report import Outcome, Question
-from bot.worker.claim import Claim, Refusal
+from bot.worker.job.claim import Claim, Refusal
 from tests.conductor.story import CONFIG, Story
 
 

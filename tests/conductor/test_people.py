@@ -7,7 +7,7 @@ import pytest
 
 from bot.model.report import Hold, Outcome
 from bot.notation.comments import read_fingerprint, replied_to
-from bot.worker.claim import Refusal
+from bot.worker.job.claim import Refusal
 from tests.conductor.story import CONFIG, Story
 
 

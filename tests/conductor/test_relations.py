@@ -5,7 +5,7 @@ import pytest
 from bot.model.advice import Proposal
 from bot.model.issue import StateReason
 from bot.notation.comments import read_fingerprint
-from bot.worker.claim import Claim
+from bot.worker.job.claim import Claim
 from tests.conductor.story import CONFIG, Story
 
 

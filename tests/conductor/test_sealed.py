@@ -16,7 +16,7 @@ from bot.model.report import Outcome
 from bot.notation.batches import batch_body
 from bot.notation.records import is_record
 from bot.sandbox.world.faults import Disconnected, Fault
-from bot.worker.claim import Claim
+from bot.worker.job.claim import Claim
 from tests.conductor.story import Story
 
 KEY, OTHER = "k" * 32, "o" * 32

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.model.report import Outcome, Question
-from bot.worker.artifact import find_report
+from bot.worker.job.artifact import find_report
 from tests.worker.bench import GATE, config_text
 from tests.worker.test_process import survivors
 

@@ -14,8 +14,8 @@ from bot.github.credential import Credential
 from bot.model.errors import UsageError
 from bot.model.report import Outcome
 from bot.worker import command
-from bot.worker.artifact import find_bundle, find_report
-from bot.worker.place import default_branch, read_place
+from bot.worker.job.artifact import find_bundle, find_report
+from bot.worker.job.place import default_branch, read_place
 from tests.worker.test_process import survivors
 
 ROOT = Path(__file__).parents[2]

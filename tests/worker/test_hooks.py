@@ -12,7 +12,7 @@ import bot.worker.seal
 from bot.model.chosen import Chosen
 from bot.model.report import Outcome
 from bot.worker import command
-from bot.worker.artifact import find_report
+from bot.worker.job.artifact import find_report
 from tests.worker.bench import GATE, TOKEN, config_text
 
 TELL = 'echo "$CF_TASK|$CF_TITLE|$CF_STATUS|$CF_ATTEMPT|$CF_WORKSPACE|$PWD|$GITHUB_TOKEN|$CF_MODEL_KEY" >> ../{0}'

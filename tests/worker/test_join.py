@@ -13,8 +13,8 @@ from bot.notation.codec import dump
 from bot.notation.marker import write_marker
 from bot.sandbox.world.accounts import BOT
 from bot.worker.cancellation import Cancellation
+from bot.worker.job.place import read_place
 from bot.worker.join import join
-from bot.worker.place import read_place
 from tests.worker.bench import Bench, git
 
 GATES = "gates: [{name: tests, run: 'test ! -e a.txt || test ! -e b.txt || { echo a and b; exit 1; }'}]"

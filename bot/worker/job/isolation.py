@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bot.worker.cancellation import Cancellation
 from bot.worker.git import Git, GitFailed
-from bot.worker.place import Place
+from bot.worker.job.place import Place
 
 OWN_FOLDERS = ("cf-home", "cf-ledger.git", "cf-earlier", "cf-engine")
 """What the agent's job keeps beside the work, in the runner's temporary folder."""

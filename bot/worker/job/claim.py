@@ -24,7 +24,7 @@ from bot.notation.records import read_record
 from bot.notation.reports import report_name
 from bot.plan.facts.trust import edits_of, edits_since, rank, sees_all_since
 from bot.plan.starts.waiting import OFF
-from bot.worker.place import Place
+from bot.worker.job.place import Place
 
 _CLOCKS = timedelta(minutes=15)  # how far the conductor's clock and GitHub's may be apart
 

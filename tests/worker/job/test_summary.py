@@ -3,7 +3,7 @@
 import pytest
 
 from bot.model.report import GateResult, GateStatus, Outcome, Question, Report
-from bot.worker.jobsummary import summary_of
+from bot.worker.job.summary import summary_of
 
 LINK = "https://github.com/acme/shop"
 GATES = (

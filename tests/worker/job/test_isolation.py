@@ -11,8 +11,9 @@ import bot.github.client
 import bot.worker.process
 import bot.worker.seal
 from bot.model.report import Outcome
-from bot.worker import command, isolation
+from bot.worker import command
 from bot.worker.git import Git, GitFailed
+from bot.worker.job import isolation
 from tests.worker.bench import GATE, Bench, config_text, git
 
 APART = f"isolation: worktree\n{GATE}"

@@ -17,8 +17,8 @@ from bot.notation.digests import text_digest
 from bot.notation.keys import Key
 from bot.notation.records import read_record, write_record
 from bot.notation.reports import report_name
-from bot.worker.claim import Claim, ClaimFacts, Refusal, judge_claim, read_claim
-from bot.worker.place import read_place
+from bot.worker.job.claim import Claim, ClaimFacts, Refusal, judge_claim, read_claim
+from bot.worker.job.place import read_place
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 WRITER = Account(7, "writer")
