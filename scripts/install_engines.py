@@ -11,9 +11,9 @@ from bot.model.config import EngineConfig
 from bot.model.engine import COMMAND, ENGINES
 from bot.worker.engines import engine
 from bot.worker.engines.install import install
-from bot.worker.environment import gate_environment
-from bot.worker.gates import Shop
-from bot.worker.redact import Redactor
+from bot.worker.programs.environment import gate_environment
+from bot.worker.programs.gates import Shop
+from bot.worker.programs.redact import Redactor
 from tests.worker.engines.programs import MOCK, folder
 
 

@@ -15,7 +15,7 @@ from bot.model.report import Hold
 from bot.worker.git import Git
 from bot.worker.ledger import OWN_FOLDER
 from bot.worker.patterns import AGENT_SETTINGS, matches
-from bot.worker.redact import Redactor
+from bot.worker.programs.redact import Redactor
 
 NAMED = 50  # protected paths that one order can let through
 _LINK, _MODULE = "120000", "160000"

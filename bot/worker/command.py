@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from bot.worker.cancellation import Cancellation
+from bot.worker.programs.cancellation import Cancellation
 
 if TYPE_CHECKING:
     from bot.github.client import Client
@@ -100,8 +100,8 @@ def run_work(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
         from bot.github.client import connect
         from bot.worker.job.place import read_place
         from bot.worker.job.worked import GOOD
-        from bot.worker.process import adopt_orphans
-        from bot.worker.seal import guarding_commands, take_secrets
+        from bot.worker.programs.hide_secrets import guarding_commands, take_secrets
+        from bot.worker.programs.process import adopt_orphans
         from bot.worker.work import work_on
 
         adopt_orphans()
@@ -124,8 +124,8 @@ def _run_after(environ: Mapping[str, str]) -> int:
         from bot.github.client import connect
         from bot.worker.hooks import run_after_hook
         from bot.worker.job.place import read_place
-        from bot.worker.process import adopt_orphans
-        from bot.worker.seal import guarding_commands, take_secrets
+        from bot.worker.programs.hide_secrets import guarding_commands, take_secrets
+        from bot.worker.programs.process import adopt_orphans
 
         adopt_orphans()
         environ = take_secrets(environ)
@@ -152,8 +152,8 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     with _cancellable() as cancellation:
         from bot.github.client import connect
         from bot.worker.job.place import read_leg, read_place
-        from bot.worker.process import adopt_orphans
-        from bot.worker.seal import guarding_commands, take_secrets
+        from bot.worker.programs.hide_secrets import guarding_commands, take_secrets
+        from bot.worker.programs.process import adopt_orphans
         from bot.worker.verify import verify
 
         adopt_orphans()

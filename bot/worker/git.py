@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from bot.model.errors import BotError
-from bot.worker.cancellation import Cancellation
-from bot.worker.environment import git_environment
-from bot.worker.process import End, Ended, Limits, run
+from bot.worker.programs.cancellation import Cancellation
+from bot.worker.programs.environment import git_environment
+from bot.worker.programs.process import End, Ended, Limits, run
 
 _SAFE = {
     "core.hooksPath": "/dev/null",

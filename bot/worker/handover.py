@@ -12,7 +12,7 @@ from bot.worker.checks import FileChange, Findings, change_base, judge_change, p
 from bot.worker.git import Git, Remote
 from bot.worker.history import Start, bring_up_to_date, message
 from bot.worker.ledger import agents_own
-from bot.worker.redact import Redactor
+from bot.worker.programs.redact import Redactor
 
 PATCH_FILE = "work.patch"
 

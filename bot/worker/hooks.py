@@ -11,15 +11,15 @@ from bot.model.errors import BotError
 from bot.model.report import HookResult, Outcome, Report
 from bot.notation.codec import Unreadable
 from bot.notation.keys import Key
-from bot.worker.cancellation import Cancellation
 from bot.worker.context import one_line
-from bot.worker.environment import gate_environment
-from bot.worker.gates import Shop, Write, how
 from bot.worker.job.artifact import find_report, save_report
 from bot.worker.job.configuration import configuration_of
 from bot.worker.job.isolation import tree_of
 from bot.worker.job.place import Place
-from bot.worker.redact import Redactor
+from bot.worker.programs.cancellation import Cancellation
+from bot.worker.programs.environment import gate_environment
+from bot.worker.programs.gates import Shop, Write, how
+from bot.worker.programs.redact import Redactor
 
 WENT_WELL = frozenset({Outcome.PASSED, Outcome.UNVERIFIED, Outcome.BLOCKED, Outcome.NO_CHANGES, Outcome.HELD})
 """Outcomes after which `after_task_success` runs: the agent did its part. After any other `after_task_failure` does."""

@@ -20,7 +20,6 @@ from bot.model.unit import Join
 from bot.notation.batches import read_batch
 from bot.notation.reports import BUNDLE_FILE
 from bot.worker.bundle import write_bundle
-from bot.worker.cancellation import Cancellation
 from bot.worker.git import Git, GitCancelled, GitFailed, Remote
 from bot.worker.history import message
 from bot.worker.job.artifact import save_report
@@ -28,7 +27,8 @@ from bot.worker.job.claim import Refusal, belongs_to
 from bot.worker.job.place import Place
 from bot.worker.job.worked import Worked
 from bot.worker.ledger import open_ledger
-from bot.worker.redact import Redactor
+from bot.worker.programs.cancellation import Cancellation
+from bot.worker.programs.redact import Redactor
 
 _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}", re.ASCII)
 

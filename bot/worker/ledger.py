@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bot.worker.cancellation import Cancellation
 from bot.worker.git import Git, Remote
+from bot.worker.programs.cancellation import Cancellation
 
 OWN_FOLDER = ".cf"  # our files inside the agent's workspace; never part of the work
 

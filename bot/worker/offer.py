@@ -20,11 +20,11 @@ from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.keys import keys_in, read_key
 from bot.plan.attempts.ending import legs_of
 from bot.worker.bundle import Unfit
-from bot.worker.gates import SET_UP, all_passed
 from bot.worker.git import Git
 from bot.worker.job.artifact import WorkGone, download_earlier, find_bundle, find_report
 from bot.worker.job.place import Place
 from bot.worker.outcome import Judgement, Results, judge_results
+from bot.worker.programs.gates import SET_UP, all_passed
 from bot.worker.verify import OLD_WORKFLOW, read_results, take_bundle
 
 _ONLY_ANEW = "only a new attempt can help"

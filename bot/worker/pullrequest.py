@@ -5,8 +5,8 @@ from enum import Enum, auto
 from bot.github.port import Publisher
 from bot.model.errors import BotError, Refused, TryLater
 from bot.model.issue import Pull
+from bot.worker.programs.redact import Redactor
 from bot.worker.pulltext import PullWords
-from bot.worker.redact import Redactor
 
 
 class Merging(Enum):

@@ -19,10 +19,10 @@ from bot.worker.engines import Brief, Engine, Verdict
 from bot.worker.engines.facts import Facts, Listener
 from bot.worker.engines.install import write_settings
 from bot.worker.engines.verdicts import busy
-from bot.worker.gates import Shop, all_passed, run_gates
-from bot.worker.livelog import LiveLog
 from bot.worker.ownfiles import OwnFiles, read_foreign, remove
-from bot.worker.process import End, Ended, Limits, run
+from bot.worker.programs.gates import Shop, all_passed, run_gates
+from bot.worker.programs.live_log import LiveLog
+from bot.worker.programs.process import End, Ended, Limits, run
 from bot.worker.question import read_question
 
 _SAME = 3  # the same failure so often in a row ends the corrections

@@ -17,13 +17,10 @@ from bot.model.unit import Gate, Kind
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.keys import branch_of
 from bot.worker.bundle import Unfit, read_bundle
-from bot.worker.cancellation import Cancellation
 from bot.worker.checks import limits_of
 from bot.worker.context import write_prompt
 from bot.worker.engines import Brief, engine
 from bot.worker.engines.install import install, with_tools
-from bot.worker.environment import agent_environment, gate_environment
-from bot.worker.gates import SET_UP, Shop, run_setup
 from bot.worker.gather import gather, template_of
 from bot.worker.git import Git, GitCancelled, GitFailed, Remote
 from bot.worker.handover import Change, fetch_branch, hand_over, look_again, squash
@@ -38,7 +35,10 @@ from bot.worker.job.watch import watching
 from bot.worker.job.worked import Worked
 from bot.worker.ledger import open_ledger, snapshot
 from bot.worker.ownfiles import OwnFiles, empty
-from bot.worker.redact import Redactor
+from bot.worker.programs.cancellation import Cancellation
+from bot.worker.programs.environment import agent_environment, gate_environment
+from bot.worker.programs.gates import SET_UP, Shop, run_setup
+from bot.worker.programs.redact import Redactor
 from bot.worker.rounds import Bench, Tried, work_in_rounds
 from bot.worker.settings import clean_repository, clean_workspace, restore_settings
 

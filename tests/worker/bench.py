@@ -33,10 +33,10 @@ from bot.plan.facts.engines import choose_engine
 from bot.sandbox.world.accounts import BOT
 from bot.sandbox.world.bare_git import BareGit
 from bot.sandbox.world.world import MINIMAL, World
-from bot.worker.cancellation import Cancellation
 from bot.worker.job.artifact import find_report, save_report
 from bot.worker.job.place import Place, read_leg, read_place
 from bot.worker.job.worked import Worked
+from bot.worker.programs.cancellation import Cancellation
 from bot.worker.publish import publish
 from bot.worker.verify import LegResult, verify
 from bot.worker.work import work

@@ -17,7 +17,7 @@ from bot.worker.bundle import Unfit, read_bundle, write_bundle
 from bot.worker.checks import judge_change, refusals
 from bot.worker.git import IDENTITY, Git
 from bot.worker.history import message
-from bot.worker.redact import Redactor
+from bot.worker.programs.redact import Redactor
 
 pytestmark = pytest.mark.e2e
 

@@ -9,6 +9,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 import pytest
+from tests.worker.test_process import survivors
 
 from bot.github.credential import Credential
 from bot.model.errors import UsageError
@@ -16,7 +17,6 @@ from bot.model.report import Outcome
 from bot.worker import command
 from bot.worker.job.artifact import find_bundle, find_report
 from bot.worker.job.place import default_branch, read_place
-from tests.worker.test_process import survivors
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,7 +71,7 @@ def test_each_command_describes_itself(name):
 
 def test_wake_dispatches_the_conductor_on_the_default_branch(bench, monkeypatch, capsys):
     import bot.github.client
-    import bot.worker.process
+    import bot.worker.programs.process
 
     setup = bench("edit")
     monkeypatch.setattr(bot.github.client, "connect", lambda environ, *_: setup.github)
@@ -84,14 +84,14 @@ def test_wake_dispatches_the_conductor_on_the_default_branch(bench, monkeypatch,
 
 def test_verify_and_publish_by_their_commands(bench, monkeypatch, capsys, tmp_path):
     import bot.github.client
-    import bot.worker.process
-    import bot.worker.seal
+    import bot.worker.programs.hide_secrets
+    import bot.worker.programs.process
 
     setup = bench("edit")
     monkeypatch.setattr(bot.github.client, "connect", lambda environ, *_: setup.github)
     monkeypatch.setattr(setup.github, "credential", Credential("t"), raising=False)
-    monkeypatch.setattr(bot.worker.process, "adopt_orphans", lambda: True)
-    monkeypatch.setattr(bot.worker.seal, "take_secrets", dict)
+    monkeypatch.setattr(bot.worker.programs.process, "adopt_orphans", lambda: True)
+    monkeypatch.setattr(bot.worker.programs.hide_secrets, "take_secrets", dict)
     agent = setup.environ()
     assert command.run_work(Namespace(after=False), agent) == 0
     told = dict(line.split("=") for line in Path(agent["GITHUB_OUTPUT"]).read_text().splitlines())

@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 import bot.github.client
-import bot.worker.process
-import bot.worker.seal
+import bot.worker.programs.hide_secrets
+import bot.worker.programs.process
 from bot.model.chosen import Chosen
 from bot.model.report import Outcome
 from bot.worker import command
@@ -26,8 +26,8 @@ def with_hooks(*modes: str, **hooks: str):
 def follow(setup, monkeypatch):
     """The step after the agent's, in the same job."""
     monkeypatch.setattr(bot.github.client, "connect", lambda environ: setup.github)
-    monkeypatch.setattr(bot.worker.process, "adopt_orphans", lambda: True)
-    monkeypatch.setattr(bot.worker.seal, "take_secrets", dict)
+    monkeypatch.setattr(bot.worker.programs.process, "adopt_orphans", lambda: True)
+    monkeypatch.setattr(bot.worker.programs.hide_secrets, "take_secrets", dict)
     assert command.run_work(Namespace(after=True), setup.place.environ) == 0
     return find_report(setup.place.out, "cf-1-1")
 

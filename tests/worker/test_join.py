@@ -12,9 +12,9 @@ from bot.notation.batches import NAME, RECORD
 from bot.notation.codec import dump
 from bot.notation.marker import write_marker
 from bot.sandbox.world.accounts import BOT
-from bot.worker.cancellation import Cancellation
 from bot.worker.job.place import read_place
 from bot.worker.join import join
+from bot.worker.programs.cancellation import Cancellation
 from tests.worker.bench import Bench, git
 
 GATES = "gates: [{name: tests, run: 'test ! -e a.txt || test ! -e b.txt || { echo a and b; exit 1; }'}]"

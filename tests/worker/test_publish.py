@@ -19,10 +19,10 @@ from bot.notation.reports import write_report
 from bot.sandbox.world.errors import ApiError
 from bot.sandbox.world.faults import Fault
 from bot.worker.bundle import Unfit
-from bot.worker.gates import SET_UP
 from bot.worker.git import Git, Unauthorised
 from bot.worker.job.artifact import save_report
 from bot.worker.outcome import Judgement, Results, judge_results
+from bot.worker.programs.gates import SET_UP
 from bot.worker.publish import SETTING
 from tests.worker.bench import GATE, TOKEN, config_text, git
 

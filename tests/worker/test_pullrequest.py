@@ -10,9 +10,9 @@ from bot.model.report import GateResult, GateStatus
 from bot.sandbox.world import World
 from bot.sandbox.world.errors import ApiError, forbidden
 from bot.sandbox.world.faults import Fault
+from bot.worker.programs.redact import Redactor
 from bot.worker.pullrequest import Merging, PullRequest
 from bot.worker.pulltext import PullWords
-from bot.worker.redact import Redactor
 
 PROVEN = (GateResult("tests", GateStatus.PASSED),)
 WORDS = PullWords(

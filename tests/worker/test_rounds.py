@@ -13,9 +13,9 @@ from bot.model.report import GateStatus, Outcome
 from bot.model.unit import Gate
 from bot.worker.engines import Brief, Call
 from bot.worker.engines.verdicts import judge_end
-from bot.worker.gates import Shop
 from bot.worker.ownfiles import OwnFiles
-from bot.worker.redact import Redactor
+from bot.worker.programs.gates import Shop
+from bot.worker.programs.redact import Redactor
 from bot.worker.rounds import Bench, work_in_rounds
 
 

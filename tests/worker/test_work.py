@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from bot.model.record import Answer
 from bot.model.report import GateStatus, Outcome
-from bot.worker.cancellation import Cancellation
 from bot.worker.job.artifact import find_bundle
+from bot.worker.programs.cancellation import Cancellation
 from tests.worker.bench import KEY, TOKEN, config_text, git
 
 

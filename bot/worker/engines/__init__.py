@@ -13,7 +13,7 @@ from bot.model.errors import UsageError
 from bot.model.report import Outcome
 from bot.plan.facts.engines import engine_problem
 from bot.worker.engines.facts import Facts
-from bot.worker.process import Ended
+from bot.worker.programs.process import Ended
 
 
 class Brief(Struct, frozen=True):

@@ -11,7 +11,7 @@ from bot.worker.engines import Brief, Call, Engine, Verdict
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.litellm import litellm_environment, litellm_model
 from bot.worker.engines.verdicts import judge_end, judge_provider
-from bot.worker.process import Ended
+from bot.worker.programs.process import Ended
 
 _TOKENS = re.compile(
     r"Tokens: ([\d.,]{1,12})(k|M)? sent(?:, [^,]{1,40}cache[^,]{0,20}){0,2}, ([\d.,]{1,12})(k|M)? received"

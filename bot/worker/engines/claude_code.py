@@ -11,7 +11,7 @@ from bot.worker.engines.events import count, each, event, number, text, tool_ste
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.prompts import prompt
 from bot.worker.engines.verdicts import judge_end
-from bot.worker.process import Ended
+from bot.worker.programs.process import Ended
 
 _TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 _OWN_WORDS = "<synthetic>"  # the model of messages that the program itself puts in: errors

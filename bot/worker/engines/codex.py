@@ -12,7 +12,7 @@ from bot.worker.engines.events import count, each, event, text
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.prompts import prompt
 from bot.worker.engines.verdicts import judge_end
-from bot.worker.process import Ended
+from bot.worker.programs.process import Ended
 
 
 class Codex:

@@ -8,7 +8,7 @@ from bot.model.report import Outcome
 from bot.worker.engines import Brief, Call, Engine, Verdict
 from bot.worker.engines.facts import Facts
 from bot.worker.engines.verdicts import BUSY_STATUS, judge_end
-from bot.worker.process import Ended
+from bot.worker.programs.process import Ended
 
 
 class CommandEngine:

@@ -11,7 +11,7 @@ from bot.worker.engines.events import count, event, text, tool_step
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.prompts import prompt
 from bot.worker.engines.verdicts import judge_end
-from bot.worker.process import Ended
+from bot.worker.programs.process import Ended
 
 _ADDRESSES = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from bot.model.config import EngineConfig
 from bot.worker.engines import Engine
-from bot.worker.gates import Shop, how
+from bot.worker.programs.gates import Shop, how
 
 INSTALL_TIMEOUT = timedelta(minutes=10)
 _TAIL = 3_000

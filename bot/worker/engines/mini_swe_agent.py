@@ -13,7 +13,7 @@ from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.litellm import litellm_environment, litellm_model
 from bot.worker.engines.prompts import prompt
 from bot.worker.engines.verdicts import judge_end
-from bot.worker.process import Ended
+from bot.worker.programs.process import Ended
 
 _COMMAND_SECONDS = 600
 _DRIVERS = Path(__file__).parent / "drivers"

@@ -14,7 +14,7 @@ from bot.worker.engines.events import at, count, each, event, number, text, tool
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.prompts import prompt
 from bot.worker.engines.verdicts import judge_end
-from bot.worker.process import Ended
+from bot.worker.programs.process import Ended
 
 _OWN = "cf"
 _PACKAGES = {"anthropic": "@ai-sdk/anthropic", "openai": "@ai-sdk/openai", "google": "@ai-sdk/google"}

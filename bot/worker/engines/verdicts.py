@@ -7,7 +7,7 @@ from datetime import timedelta
 from bot.model.report import Outcome
 from bot.worker.engines import Verdict
 from bot.worker.engines.facts import Facts
-from bot.worker.process import Ended
+from bot.worker.programs.process import Ended
 
 _LONGEST = timedelta(days=7)
 BUSY_STATUS = 75

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from bot.worker.cancellation import Cancellation
 from bot.worker.git import Git, GitFailed
 from bot.worker.job.place import Place
+from bot.worker.programs.cancellation import Cancellation
 
 OWN_FOLDERS = ("cf-home", "cf-ledger.git", "cf-earlier", "cf-engine")
 """What the agent's job keeps beside the work, in the runner's temporary folder."""

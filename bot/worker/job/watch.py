@@ -8,9 +8,9 @@ from datetime import timedelta
 
 from bot.github.port import Reader
 from bot.model.errors import BotError
-from bot.worker.cancellation import Cancellation
 from bot.worker.job.claim import read_own_record, still_wanted
 from bot.worker.job.place import Place
+from bot.worker.programs.cancellation import Cancellation
 
 log = logging.getLogger(__name__)
 

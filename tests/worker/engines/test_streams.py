@@ -15,7 +15,7 @@ from bot.model.report import Category, Outcome, Question
 from bot.worker.engines import Brief, engine
 from bot.worker.engines.facts import Facts, Listener, trouble, wait_in
 from bot.worker.engines.verdicts import judge_end
-from bot.worker.process import End, Ended
+from bot.worker.programs.process import End, Ended
 from tests.worker.engines.test_contract import NAMES, RECORDED
 
 KEY = "sk-test-0123456789abcdef"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import bot.github.client
-import bot.worker.process
-import bot.worker.seal
+import bot.worker.programs.hide_secrets
+import bot.worker.programs.process
 from bot.model.report import Outcome
 from bot.worker import command
 from bot.worker.git import Git, GitFailed
@@ -122,8 +122,8 @@ def _without_git(environ: dict[str, str]) -> dict[str, str]:
 
 @pytest.mark.parametrize("more", [GATE, APART, f"{GATE}\nhooks: {{after_task_success: 'true'}}"])
 def test_agt_21_a_machine_of_ones_own_is_left_clean(bench, monkeypatch, more):
-    monkeypatch.setattr(bot.worker.process, "adopt_orphans", lambda: True)
-    monkeypatch.setattr(bot.worker.seal, "take_secrets", dict)
+    monkeypatch.setattr(bot.worker.programs.process, "adopt_orphans", lambda: True)
+    monkeypatch.setattr(bot.worker.programs.hide_secrets, "take_secrets", dict)
     setup = bench(config=config_text("edit", "sabotage", more=more))
     monkeypatch.setattr(bot.github.client, "connect", lambda environ: setup.github)
     environ = setup.environ(RUNNER_ENVIRONMENT="self-hosted")

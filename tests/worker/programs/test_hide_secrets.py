@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from bot.model.errors import UsageError
-from bot.worker.seal import guarding_commands, take_secrets
+from bot.worker.programs.hide_secrets import guarding_commands, take_secrets
 from tests.worker.bench import KEY
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.e2e
@@ -68,7 +68,7 @@ def test_sec_12_a_token_in_the_environment_is_blotted_out(tmp_path):
 
 
 def test_sec_12_a_token_that_comes_through_a_pipe_is_read_once(monkeypatch):
-    monkeypatch.setattr("bot.worker.seal._blot", lambda: None)
+    monkeypatch.setattr("bot.worker.programs.hide_secrets._blot", lambda: None)
     monkeypatch.setattr("ctypes.CDLL", lambda name: None)
     source, sink = os.pipe()
     os.write(sink, b"tok-1")

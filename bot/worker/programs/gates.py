@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from bot.model.report import GateResult, GateStatus
 from bot.model.unit import Gate
-from bot.worker.cancellation import Cancellation
-from bot.worker.livelog import LiveLog
-from bot.worker.process import End, Ended, Limits, run
-from bot.worker.redact import Redactor
+from bot.worker.programs.cancellation import Cancellation
+from bot.worker.programs.live_log import LiveLog
+from bot.worker.programs.process import End, Ended, Limits, run
+from bot.worker.programs.redact import Redactor
 
 SET_UP = "set-up"  # in place of a gate where the machine was not ready for any
 SETUP_TIMEOUT = timedelta(minutes=10)

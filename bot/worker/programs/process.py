@@ -23,7 +23,7 @@ from typing import IO
 
 from msgspec import Struct
 
-from bot.worker.cancellation import Cancellation
+from bot.worker.programs.cancellation import Cancellation
 
 TRACK = "CF_TRACK"
 _PROC = Path("/proc")

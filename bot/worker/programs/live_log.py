@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from bot.worker.redact import RedactedStream, Redactor
+from bot.worker.programs.redact import RedactedStream, Redactor
 
 _CAP = 2_000_000  # characters shown; the kept log holds head and tail of everything
 _WIDTH = 4_000  # longer lines are cut into pieces

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.worker.cancellation import Cancellation
-from bot.worker.livelog import LiveLog
-from bot.worker.process import TRACK, End, Limits, run
-from bot.worker.redact import Redactor
+from bot.worker.programs.cancellation import Cancellation
+from bot.worker.programs.live_log import LiveLog
+from bot.worker.programs.process import TRACK, End, Limits, run
+from bot.worker.programs.redact import Redactor
 from tests.worker.bench import STUB
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
@@ -147,7 +147,7 @@ ended = run(
 )
 print(ended.how)
 """
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True
     )

@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 import pytest
 
-from bot.worker.livelog import LiveLog
-from bot.worker.redact import RedactedStream, Redactor
+from bot.worker.programs.live_log import LiveLog
+from bot.worker.programs.redact import RedactedStream, Redactor
 
 SECRET = 'sk-test-AbC/+0=9xyz"q'
 OTHER = "tok-0123456789abcdefghij"
