@@ -12,9 +12,9 @@ from bot.model.report import Outcome, Report
 from bot.model.review import Review
 from bot.model.unit import Gate
 from bot.notation.needs import read_needs
+from bot.worker.change.git import Git
+from bot.worker.change.starting_point import Start
 from bot.worker.context import Context, Need
-from bot.worker.git import Git
-from bot.worker.history import Start
 from bot.worker.job.claim import Claim, may_order
 from bot.worker.job.place import Place
 

@@ -19,14 +19,14 @@ from bot.model.report import Outcome, Report
 from bot.model.unit import Join
 from bot.notation.batches import read_batch
 from bot.notation.reports import BUNDLE_FILE
-from bot.worker.bundle import write_bundle
-from bot.worker.git import Git, GitCancelled, GitFailed, Remote
-from bot.worker.history import message
+from bot.worker.change.bundle import write_bundle
+from bot.worker.change.git import Git, GitCancelled, GitFailed, Remote
+from bot.worker.change.own_clone import open_ledger
+from bot.worker.change.starting_point import message
 from bot.worker.job.artifact import save_report
 from bot.worker.job.claim import Refusal, belongs_to
 from bot.worker.job.place import Place
 from bot.worker.job.worked import Worked
-from bot.worker.ledger import open_ledger
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.redact import Redactor
 

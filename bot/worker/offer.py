@@ -19,8 +19,8 @@ from bot.notation.codec import Unreadable
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.keys import keys_in, read_key
 from bot.plan.attempts.ending import legs_of
-from bot.worker.bundle import Unfit
-from bot.worker.git import Git
+from bot.worker.change.bundle import Unfit
+from bot.worker.change.git import Git
 from bot.worker.job.artifact import WorkGone, download_earlier, find_bundle, find_report
 from bot.worker.job.place import Place
 from bot.worker.outcome import Judgement, Results, judge_results

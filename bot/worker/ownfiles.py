@@ -5,7 +5,7 @@ import shutil
 import stat
 from pathlib import Path
 
-from bot.worker.ledger import OWN_FOLDER
+from bot.worker.change.own_clone import OWN_FOLDER
 
 _LARGEST = 256 * 1024
 

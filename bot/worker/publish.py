@@ -22,11 +22,11 @@ from bot.model.unit import Kind
 from bot.notation.codec import Unreadable
 from bot.notation.keys import branch_of
 from bot.notation.reports import report_name
-from bot.worker.bundle import is_our_message
-from bot.worker.checks import Findings, change_base, judge_change, limits_of, write_patch
-from bot.worker.git import EMAIL, Git, GitFailed, PushRefused, Remote, Unauthorised
-from bot.worker.handover import PATCH_FILE, fetch_branch
-from bot.worker.history import is_over
+from bot.worker.change.bundle import is_our_message
+from bot.worker.change.git import EMAIL, Git, GitFailed, PushRefused, Remote, Unauthorised
+from bot.worker.change.hand_over import PATCH_FILE, fetch_branch
+from bot.worker.change.judge import Findings, change_base, judge_change, limits_of, write_patch
+from bot.worker.change.starting_point import is_over
 from bot.worker.job.claim import read_own_record, still_wanted, unapproved
 from bot.worker.job.configuration import configuration_of
 from bot.worker.job.place import Place

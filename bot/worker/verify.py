@@ -12,9 +12,10 @@ from bot.model.errors import UsageError
 from bot.model.report import GateResult, GateStatus
 from bot.model.unit import Gate, Kind, VerifyLeg
 from bot.notation.codec import Unreadable, dump, load
-from bot.worker.bundle import Unfit, read_bundle, read_header
-from bot.worker.checks import change_base, refusals
-from bot.worker.git import Git, GitFailed, Remote
+from bot.worker.change.agent_settings import clean_workspace
+from bot.worker.change.bundle import Unfit, read_bundle, read_header
+from bot.worker.change.git import Git, GitFailed, Remote
+from bot.worker.change.judge import change_base, refusals
 from bot.worker.job.artifact import find_bundle, read_small
 from bot.worker.job.configuration import configuration_of
 from bot.worker.job.place import Place
@@ -22,7 +23,6 @@ from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.environment import gate_environment
 from bot.worker.programs.gates import SET_UP, Judged, Shop, all_passed, run_gates, run_setup
 from bot.worker.programs.redact import Redactor
-from bot.worker.settings import clean_workspace
 
 RESULT_FILE = "verify.json"
 OLD_WORKFLOW = (

@@ -16,15 +16,17 @@ from bot.model.report import Outcome, Report
 from bot.model.unit import Gate, Kind
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.keys import branch_of
-from bot.worker.bundle import Unfit, read_bundle
-from bot.worker.checks import limits_of
+from bot.worker.change.agent_settings import clean_repository, clean_workspace, restore_settings
+from bot.worker.change.bundle import Unfit, read_bundle
+from bot.worker.change.git import Git, GitCancelled, GitFailed, Remote
+from bot.worker.change.hand_over import Change, fetch_branch, hand_over, look_again, squash
+from bot.worker.change.judge import limits_of
+from bot.worker.change.own_clone import open_ledger, snapshot
+from bot.worker.change.starting_point import Start, choose_start, is_ours
 from bot.worker.context import write_prompt
 from bot.worker.engines import Brief, engine
 from bot.worker.engines.install import install, with_tools
 from bot.worker.gather import gather, template_of
-from bot.worker.git import Git, GitCancelled, GitFailed, Remote
-from bot.worker.handover import Change, fetch_branch, hand_over, look_again, squash
-from bot.worker.history import Start, choose_start, is_ours
 from bot.worker.hooks import run_hook, told
 from bot.worker.job.artifact import WorkGone, download_earlier, save_report
 from bot.worker.job.claim import Claim, Refusal, judge_claim, read_claim
@@ -33,14 +35,12 @@ from bot.worker.job.isolation import isolated
 from bot.worker.job.place import Place
 from bot.worker.job.watch import watching
 from bot.worker.job.worked import Worked
-from bot.worker.ledger import open_ledger, snapshot
 from bot.worker.ownfiles import OwnFiles, empty
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.environment import agent_environment, gate_environment
 from bot.worker.programs.gates import SET_UP, Shop, run_setup
 from bot.worker.programs.redact import Redactor
 from bot.worker.rounds import Bench, Tried, work_in_rounds
-from bot.worker.settings import clean_repository, clean_workspace, restore_settings
 
 log = logging.getLogger(__name__)
 

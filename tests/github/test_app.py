@@ -15,8 +15,8 @@ from bot.model.errors import CannotGoOn, UsageError
 from bot.sandbox.http.server import serve
 from bot.sandbox.world import World
 from bot.sandbox.world.bare_git import BareGit
+from bot.worker.change.git import Git, Remote, Unauthorised
 from bot.worker.command import _publisher
-from bot.worker.git import Git, Remote, Unauthorised
 from tests.oracles import rest_oracle
 
 pytestmark = pytest.mark.e2e

@@ -18,8 +18,8 @@ from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.reports import write_report
 from bot.sandbox.world.errors import ApiError
 from bot.sandbox.world.faults import Fault
-from bot.worker.bundle import Unfit
-from bot.worker.git import Git, Unauthorised
+from bot.worker.change.bundle import Unfit
+from bot.worker.change.git import Git, Unauthorised
 from bot.worker.job.artifact import save_report
 from bot.worker.outcome import Judgement, Results, judge_results
 from bot.worker.programs.gates import SET_UP

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from bot.worker.git import Git, GitFailed
+from bot.worker.change.git import Git, GitFailed
 from bot.worker.job.place import Place
 from bot.worker.programs.cancellation import Cancellation
 

@@ -12,7 +12,7 @@ import bot.worker.programs.hide_secrets
 import bot.worker.programs.process
 from bot.model.report import Outcome
 from bot.worker import command
-from bot.worker.git import Git, GitFailed
+from bot.worker.change.git import Git, GitFailed
 from bot.worker.job import isolation
 from tests.worker.bench import GATE, Bench, config_text, git
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from bot.model.issue import Issue
 from bot.model.record import Record
 from bot.notation.keys import Key, branch_of
-from bot.worker.git import EMAIL, Git
+from bot.worker.change.git import EMAIL, Git
 
 
 class Start(Struct, frozen=True):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bot.worker.git import Git, Remote
+from bot.worker.change.git import Git, Remote
 from bot.worker.programs.cancellation import Cancellation
 
 OWN_FOLDER = ".cf"  # our files inside the agent's workspace; never part of the work

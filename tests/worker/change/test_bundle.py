@@ -12,11 +12,11 @@ import pytest
 
 from bot.model.config import Publish
 from bot.notation.keys import Key
-from bot.worker import bundle
-from bot.worker.bundle import Unfit, read_bundle, write_bundle
-from bot.worker.checks import judge_change, refusals
-from bot.worker.git import IDENTITY, Git
-from bot.worker.history import message
+from bot.worker.change import bundle
+from bot.worker.change.bundle import Unfit, read_bundle, write_bundle
+from bot.worker.change.git import IDENTITY, Git
+from bot.worker.change.judge import judge_change, refusals
+from bot.worker.change.starting_point import message
 from bot.worker.programs.redact import Redactor
 
 pytestmark = pytest.mark.e2e

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from bot.model.errors import BotError
 from bot.notation.keys import read_key
-from bot.worker.git import EMAIL, Git, GitFailed
-from bot.worker.history import message
+from bot.worker.change.git import EMAIL, Git, GitFailed
+from bot.worker.change.starting_point import message
 
 WORK_REF = "refs/heads/work"
 LARGEST = (

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from bot.model.config import CONFIG_PATH, Config, Publish
 from bot.model.report import Hold
-from bot.worker.git import Git
-from bot.worker.ledger import OWN_FOLDER
-from bot.worker.patterns import AGENT_SETTINGS, matches
+from bot.worker.change.git import Git
+from bot.worker.change.own_clone import OWN_FOLDER
+from bot.worker.change.patterns import AGENT_SETTINGS, matches
 from bot.worker.programs.redact import Redactor
 
 NAMED = 50  # protected paths that one order can let through

@@ -7,11 +7,11 @@ from msgspec import Struct
 from bot.model.config import Publish
 from bot.notation.keys import Key, branch_of
 from bot.notation.reports import BUNDLE_FILE
-from bot.worker.bundle import write_bundle
-from bot.worker.checks import FileChange, Findings, change_base, judge_change, patch_of, write_patch
-from bot.worker.git import Git, Remote
-from bot.worker.history import Start, bring_up_to_date, message
-from bot.worker.ledger import agents_own
+from bot.worker.change.bundle import write_bundle
+from bot.worker.change.git import Git, Remote
+from bot.worker.change.judge import FileChange, Findings, change_base, judge_change, patch_of, write_patch
+from bot.worker.change.own_clone import agents_own
+from bot.worker.change.starting_point import Start, bring_up_to_date, message
 from bot.worker.programs.redact import Redactor
 
 PATCH_FILE = "work.patch"

@@ -4,9 +4,9 @@ import shutil
 import stat
 from pathlib import Path
 
-from bot.worker.git import Git
-from bot.worker.ledger import entries, with_entries
-from bot.worker.patterns import AGENT_SETTINGS, matches
+from bot.worker.change.git import Git
+from bot.worker.change.own_clone import entries, with_entries
+from bot.worker.change.patterns import AGENT_SETTINGS, matches
 
 _UNWANTED = (
     r"^(http\..*extraheader|http\.extraheader|credential\..*|url\..*|include.*"
