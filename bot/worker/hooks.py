@@ -11,7 +11,6 @@ from bot.model.errors import BotError
 from bot.model.report import HookResult, Outcome, Report
 from bot.notation.codec import Unreadable
 from bot.notation.keys import Key
-from bot.worker.context import one_line
 from bot.worker.job.artifact import find_report, save_report
 from bot.worker.job.configuration import configuration_of
 from bot.worker.job.isolation import tree_of
@@ -20,6 +19,7 @@ from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.environment import gate_environment
 from bot.worker.programs.gates import Shop, Write, how
 from bot.worker.programs.redact import Redactor
+from bot.worker.prompt.prompt import one_line
 
 WENT_WELL = frozenset({Outcome.PASSED, Outcome.UNVERIFIED, Outcome.BLOCKED, Outcome.NO_CHANGES, Outcome.HELD})
 """Outcomes after which `after_task_success` runs: the agent did its part. After any other `after_task_failure` does."""

@@ -23,10 +23,8 @@ from bot.worker.change.hand_over import Change, fetch_branch, hand_over, look_ag
 from bot.worker.change.judge import limits_of
 from bot.worker.change.own_clone import open_ledger, snapshot
 from bot.worker.change.starting_point import Start, choose_start, is_ours
-from bot.worker.context import write_prompt
 from bot.worker.engines import Brief, engine
 from bot.worker.engines.install import install, with_tools
-from bot.worker.gather import gather, template_of
 from bot.worker.hooks import run_hook, told
 from bot.worker.job.artifact import WorkGone, download_earlier, save_report
 from bot.worker.job.claim import Claim, Refusal, judge_claim, read_claim
@@ -40,6 +38,8 @@ from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.environment import agent_environment, gate_environment
 from bot.worker.programs.gates import SET_UP, Shop, run_setup
 from bot.worker.programs.redact import Redactor
+from bot.worker.prompt.gather import gather, template_of
+from bot.worker.prompt.prompt import write_prompt
 from bot.worker.rounds import Bench, Tried, work_in_rounds
 
 log = logging.getLogger(__name__)

@@ -28,7 +28,7 @@ from bot.notation.questions import answered_text, automatic_text, pointer_text, 
 from bot.notation.quoting import code_block, quote, quote_line
 from bot.notation.records import read_record
 from bot.notation.sanitise import sanitise
-from bot.worker.context import Context, write_prompt
+from bot.worker.prompt.prompt import Context, write_prompt
 from tests.builders import BOT, NOW, a_comment, a_record, ago, an_attempt, an_issue
 
 CORPUS = {

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from bot.notation.sanitise import sanitise
-from bot.worker.packing import tokens
+from bot.worker.prompt.packing import tokens
 
 _DEEPEST = 5
 _LONGEST = 200

@@ -16,8 +16,8 @@ from bot.notation.commands import is_order
 from bot.notation.keys import Key
 from bot.notation.said import own_lines
 from bot.notation.sanitise import sanitise
-from bot.worker.filemap import file_map
-from bot.worker.packing import Cut, Drop, Packer, Part, Piece, bounded, shown
+from bot.worker.prompt.filemap import file_map
+from bot.worker.prompt.packing import Cut, Drop, Packer, Part, Piece, bounded, shown
 
 BUDGET = 50_000
 _END = 1_500  # tokens, kept free for the list of what was left out
@@ -81,7 +81,7 @@ def write_prompt(context: Context, template: str | None = None, budget: int = BU
     left_out = tuple(packer.left_out)
     told = _told(left_out, end - 1)
     if template is not None:
-        from bot.worker.template import render
+        from bot.worker.prompt.template import render
 
         values = {**texts, "number": str(context.issue.number), "key": str(context.key), "left_out": told}
         text, cut = bounded(render(template, values), budget)

@@ -14,9 +14,9 @@ from bot.model.review import ChangedFile, PullSummary, Remark, Review
 from bot.model.status import Status
 from bot.model.unit import Gate, Kind
 from bot.notation.keys import Key
-from bot.worker.context import VALUES, Context, Need, write_feedback, write_prompt
-from bot.worker.filemap import file_map
-from bot.worker.packing import Cut, Packer, Part, Piece, bounded, tokens
+from bot.worker.prompt.filemap import file_map
+from bot.worker.prompt.packing import Cut, Packer, Part, Piece, bounded, tokens
+from bot.worker.prompt.prompt import VALUES, Context, Need, write_feedback, write_prompt
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 WRITER = Account(1, "w")

@@ -14,9 +14,9 @@ from bot.model.unit import Gate
 from bot.notation.needs import read_needs
 from bot.worker.change.git import Git
 from bot.worker.change.starting_point import Start
-from bot.worker.context import Context, Need
 from bot.worker.job.claim import Claim, may_order
 from bot.worker.job.place import Place
+from bot.worker.prompt.prompt import Context, Need
 
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 _NEEDS = 10  # pull requests of needs that are described

@@ -1,0 +1,1 @@
+"""What an agent is told: gathered, packed into its size, and worded."""
