@@ -98,11 +98,11 @@ def run_work(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return _run_after(environ)
     with _cancellable() as cancellation:
         from bot.github.client import connect
+        from bot.worker.agent.agent_job import work_on
         from bot.worker.job.place import read_place
         from bot.worker.job.worked import GOOD
         from bot.worker.programs.hide_secrets import guarding_commands, take_secrets
         from bot.worker.programs.process import adopt_orphans
-        from bot.worker.work import work_on
 
         adopt_orphans()
         environ = take_secrets(environ)
@@ -122,7 +122,7 @@ def _run_after(environ: Mapping[str, str]) -> int:
     """Always 0: a hook that fails is told in the report, and changes no outcome."""
     with _cancellable() as cancellation:
         from bot.github.client import connect
-        from bot.worker.hooks import run_after_hook
+        from bot.worker.agent.hooks import run_after_hook
         from bot.worker.job.place import read_place
         from bot.worker.programs.hide_secrets import guarding_commands, take_secrets
         from bot.worker.programs.process import adopt_orphans

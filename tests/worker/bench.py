@@ -33,13 +33,13 @@ from bot.plan.facts.engines import choose_engine
 from bot.sandbox.world.accounts import BOT
 from bot.sandbox.world.bare_git import BareGit
 from bot.sandbox.world.world import MINIMAL, World
+from bot.worker.agent.agent_job import work
 from bot.worker.job.artifact import find_report, save_report
 from bot.worker.job.place import Place, read_leg, read_place
 from bot.worker.job.worked import Worked
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.publish import publish
 from bot.worker.verify import LegResult, verify
-from bot.worker.work import work
 
 STUB = Path(__file__).with_name("stub_agent.py")
 GATE = "gates: [{name: tests, run: 'test -e feature.py || { echo expected feature; exit 1; }'}]"

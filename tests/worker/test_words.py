@@ -10,14 +10,14 @@ from bot.model.config import Config, Publish
 from bot.model.errors import UsageError
 from bot.model.report import GateResult, GateStatus, Outcome, Question, Report
 from bot.notation.codec import Unreadable
+from bot.worker.agent.ownfiles import read_foreign
+from bot.worker.agent.question import read_question
 from bot.worker.change.judge import limits_of
 from bot.worker.change.patterns import AGENT_SETTINGS, matches
 from bot.worker.engines import engine
 from bot.worker.job.artifact import WorkGone, find_report, save_report, unpack
-from bot.worker.ownfiles import read_foreign
 from bot.worker.programs.environment import gate_environment
 from bot.worker.programs.gates import all_passed
-from bot.worker.question import read_question
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

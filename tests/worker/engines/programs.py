@@ -15,16 +15,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bot.model.config import Spending
+from bot.worker.agent.ownfiles import OwnFiles
+from bot.worker.agent.rounds import Bench, _start
 from bot.worker.engines import Brief, engine
 from bot.worker.engines.facts import Facts, Listener
 from bot.worker.engines.install import with_tools
-from bot.worker.ownfiles import OwnFiles
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.environment import agent_environment
 from bot.worker.programs.gates import Shop
 from bot.worker.programs.process import Ended
 from bot.worker.programs.redact import Redactor
-from bot.worker.rounds import Bench, _start
 from tests.worker.engines.scenarios import write_fixtures
 
 KEY = "sk-test-0123456789abcdef0123456789"

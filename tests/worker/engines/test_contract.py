@@ -14,11 +14,11 @@ import pytest
 
 from bot.model.engine import COMMAND, ENGINES
 from bot.model.report import Category, Outcome
+from bot.worker.agent.question import read_question
 from bot.worker.engines import engine
 from bot.worker.engines.facts import Listener
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.process import End, Ended
-from bot.worker.question import read_question
 from tests.worker.engines.programs import (
     KEY,
     ROOT,

@@ -349,7 +349,7 @@ def test_no_template_costs_no_import():
     import sys
 
     done = subprocess.run(
-        [sys.executable, "-c", "import sys, bot.worker.work; print('jinja2' in sys.modules)"],
+        [sys.executable, "-c", "import sys, bot.worker.agent.agent_job; print('jinja2' in sys.modules)"],
         capture_output=True,
         text=True,
         check=True,

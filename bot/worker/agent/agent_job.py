@@ -16,6 +16,9 @@ from bot.model.report import Outcome, Report
 from bot.model.unit import Gate, Kind
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.keys import branch_of
+from bot.worker.agent.hooks import run_hook, told
+from bot.worker.agent.ownfiles import OwnFiles, empty
+from bot.worker.agent.rounds import Bench, Tried, work_in_rounds
 from bot.worker.change.agent_settings import clean_repository, clean_workspace, restore_settings
 from bot.worker.change.bundle import Unfit, read_bundle
 from bot.worker.change.git import Git, GitCancelled, GitFailed, Remote
@@ -25,7 +28,6 @@ from bot.worker.change.own_clone import open_ledger, snapshot
 from bot.worker.change.starting_point import Start, choose_start, is_ours
 from bot.worker.engines import Brief, engine
 from bot.worker.engines.install import install, with_tools
-from bot.worker.hooks import run_hook, told
 from bot.worker.job.artifact import WorkGone, download_earlier, save_report
 from bot.worker.job.claim import Claim, Refusal, judge_claim, read_claim
 from bot.worker.job.configuration import configuration_of
@@ -33,14 +35,12 @@ from bot.worker.job.isolation import isolated
 from bot.worker.job.place import Place
 from bot.worker.job.watch import watching
 from bot.worker.job.worked import Worked
-from bot.worker.ownfiles import OwnFiles, empty
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.environment import agent_environment, gate_environment
 from bot.worker.programs.gates import SET_UP, Shop, run_setup
 from bot.worker.programs.redact import Redactor
 from bot.worker.prompt.gather import gather, template_of
 from bot.worker.prompt.prompt import write_prompt
-from bot.worker.rounds import Bench, Tried, work_in_rounds
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ def work_on(
     """Do the first job of a unit, by its kind. Raises what `work` raises."""
     if place.unit.kind is not Kind.GATE:
         return work(github, place, cancellation, write)
-    from bot.worker.join import join
+    from bot.worker.agent.join_job import join
 
     return join(github, place, cancellation, write)
 

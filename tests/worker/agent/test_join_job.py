@@ -12,8 +12,8 @@ from bot.notation.batches import NAME, RECORD
 from bot.notation.codec import dump
 from bot.notation.marker import write_marker
 from bot.sandbox.world.accounts import BOT
+from bot.worker.agent.join_job import join
 from bot.worker.job.place import read_place
-from bot.worker.join import join
 from bot.worker.programs.cancellation import Cancellation
 from tests.worker.bench import Bench, git
 

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from bot.model.config import Spending
 from bot.model.report import GateStatus, Outcome
 from bot.model.unit import Gate
+from bot.worker.agent.ownfiles import OwnFiles
+from bot.worker.agent.rounds import Bench, work_in_rounds
 from bot.worker.engines import Brief, Call
 from bot.worker.engines.verdicts import judge_end
-from bot.worker.ownfiles import OwnFiles
 from bot.worker.programs.gates import Shop
 from bot.worker.programs.redact import Redactor
-from bot.worker.rounds import Bench, work_in_rounds
 
 
 class Counting:

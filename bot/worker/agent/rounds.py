@@ -14,16 +14,16 @@ from bot.model.unit import Gate
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.quoting import code_block
 from bot.plan.starts.budgets import over
+from bot.worker.agent.ownfiles import OwnFiles, read_foreign, remove
+from bot.worker.agent.question import read_question
 from bot.worker.engines import Brief, Engine, Verdict
 from bot.worker.engines.facts import Facts, Listener
 from bot.worker.engines.install import write_settings
 from bot.worker.engines.verdicts import busy
-from bot.worker.ownfiles import OwnFiles, read_foreign, remove
 from bot.worker.programs.gates import Shop, all_passed, run_gates
 from bot.worker.programs.live_log import LiveLog
 from bot.worker.programs.process import End, Ended, Limits, run
 from bot.worker.prompt.prompt import write_feedback
-from bot.worker.question import read_question
 
 _SAME = 3  # the same failure so often in a row ends the corrections
 _SAID = 3_000
