@@ -170,7 +170,7 @@ def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 once the report is written, whatever the outcome: that is data."""
     from bot.worker.job.artifact import save_report
     from bot.worker.job.place import read_place
-    from bot.worker.publish import publish
+    from bot.worker.publish.publish import publish
 
     place = read_place(environ)
     github = _publisher(environ, place.unit.exceptions)

@@ -38,7 +38,7 @@ from bot.worker.job.artifact import find_report, save_report
 from bot.worker.job.place import Place, read_leg, read_place
 from bot.worker.job.worked import Worked
 from bot.worker.programs.cancellation import Cancellation
-from bot.worker.publish import publish
+from bot.worker.publish.publish import publish
 from bot.worker.verify import LegResult, verify
 
 STUB = Path(__file__).with_name("stub_agent.py")

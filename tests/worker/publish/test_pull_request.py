@@ -11,8 +11,8 @@ from bot.sandbox.world import World
 from bot.sandbox.world.errors import ApiError, forbidden
 from bot.sandbox.world.faults import Fault
 from bot.worker.programs.redact import Redactor
-from bot.worker.pullrequest import Merging, PullRequest
-from bot.worker.pulltext import PullWords
+from bot.worker.publish.pull_request import Merging, PullRequest
+from bot.worker.publish.pull_request_text import PullWords
 
 PROVEN = (GateResult("tests", GateStatus.PASSED),)
 WORDS = PullWords(

@@ -30,10 +30,10 @@ from bot.worker.change.starting_point import is_over
 from bot.worker.job.claim import read_own_record, still_wanted, unapproved
 from bot.worker.job.configuration import configuration_of
 from bot.worker.job.place import Place
-from bot.worker.offer import Offer, earlier_offer, offer_of_jobs, proof_of
 from bot.worker.programs.redact import Redactor
-from bot.worker.pullrequest import Merging, PullRequest
-from bot.worker.pulltext import PullWords
+from bot.worker.publish.proof import Offer, earlier_offer, offer_of_jobs, proof_of
+from bot.worker.publish.pull_request import Merging, PullRequest
+from bot.worker.publish.pull_request_text import PullWords
 
 SETTING = "Settings > Actions > General > Workflow permissions > Allow GitHub Actions to create and approve pull requests"
 _T = TypeVar("_T")

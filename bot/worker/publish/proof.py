@@ -23,8 +23,8 @@ from bot.worker.change.bundle import Unfit
 from bot.worker.change.git import Git
 from bot.worker.job.artifact import WorkGone, download_earlier, find_bundle, find_report
 from bot.worker.job.place import Place
-from bot.worker.outcome import Judgement, Results, judge_results
 from bot.worker.programs.gates import SET_UP, all_passed
+from bot.worker.publish.outcome import Judgement, Results, judge_results
 from bot.worker.verify import OLD_WORKFLOW, read_results, take_bundle
 
 _ONLY_ANEW = "only a new attempt can help"

@@ -21,9 +21,9 @@ from bot.sandbox.world.faults import Fault
 from bot.worker.change.bundle import Unfit
 from bot.worker.change.git import Git, Unauthorised
 from bot.worker.job.artifact import save_report
-from bot.worker.outcome import Judgement, Results, judge_results
 from bot.worker.programs.gates import SET_UP
-from bot.worker.publish import SETTING
+from bot.worker.publish.outcome import Judgement, Results, judge_results
+from bot.worker.publish.publish import SETTING
 from tests.worker.bench import GATE, TOKEN, config_text, git
 
 WORK = Report("cf-1-1", 1, Outcome.UNVERIFIED, head="a" * 40)

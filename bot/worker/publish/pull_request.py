@@ -6,7 +6,7 @@ from bot.github.port import Publisher
 from bot.model.errors import BotError, Refused, TryLater
 from bot.model.issue import Pull
 from bot.worker.programs.redact import Redactor
-from bot.worker.pulltext import PullWords
+from bot.worker.publish.pull_request_text import PullWords
 
 
 class Merging(Enum):
