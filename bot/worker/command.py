@@ -7,7 +7,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -17,8 +17,10 @@ from bot.worker.programs.cancellation import Cancellation
 
 if TYPE_CHECKING:
     from bot.github.client import Client
+    from bot.github.port import Reader
     from bot.model.report import Report
     from bot.worker.job.place import Place
+    from bot.worker.job.worked import Worked
 
 _JOB = """
 environment (cf-task.yml sets all of it):
@@ -98,7 +100,6 @@ def run_work(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return _run_after(environ)
     with _cancellable() as cancellation:
         from bot.github.client import connect
-        from bot.worker.agent.agent_job import work_on
         from bot.worker.job.place import read_place
         from bot.worker.job.worked import GOOD
         from bot.worker.programs.hide_secrets import guarding_commands, take_secrets
@@ -107,8 +108,9 @@ def run_work(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
         adopt_orphans()
         environ = take_secrets(environ)
         place = read_place(environ)
+        work = _first_job(place)
         with guarding_commands(environ):
-            worked = work_on(connect(environ), place, cancellation, _show)
+            worked = work(connect(environ), place, cancellation, _show)
         report = worked.report
         _output(environ, "verify", "true" if worked.verify else "false")
         _output(environ, "commit", report.head)
@@ -246,3 +248,16 @@ def _output(environ: Mapping[str, str], name: str, value: str) -> None:
     if file := environ.get("GITHUB_OUTPUT"):
         with Path(file).open("a", encoding="utf-8") as outputs:
             outputs.write(f"{name}={value}{os.linesep}")
+
+
+def _first_job(place: "Place") -> "Callable[[Reader, Place, Cancellation, Callable[[str], object]], Worked]":
+    """The first job of a unit, by its kind."""
+    from bot.model.unit import Kind
+
+    if place.unit.kind is Kind.GATE:
+        from bot.worker.agent.join_job import join
+
+        return join
+    from bot.worker.agent.agent_job import work
+
+    return work

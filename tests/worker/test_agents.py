@@ -2,11 +2,11 @@
 
 import pytest
 from msgspec.structs import replace
-from tests.worker.test_process import survivors
 
 from bot.model.report import Outcome, Question
 from bot.worker.job.artifact import find_report
 from tests.worker.bench import GATE, config_text
+from tests.worker.programs.test_process import survivors
 
 STALL = "stall: {timeout: 1s}\n"
 IDLE = "the agent did nothing any more: no output, no processor time, no file change"

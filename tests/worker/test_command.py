@@ -9,7 +9,6 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 import pytest
-from tests.worker.test_process import survivors
 
 from bot.github.credential import Credential
 from bot.model.errors import UsageError
@@ -17,6 +16,7 @@ from bot.model.report import Outcome
 from bot.worker import command
 from bot.worker.job.artifact import find_bundle, find_report
 from bot.worker.job.place import default_branch, read_place
+from tests.worker.programs.test_process import survivors
 
 ROOT = Path(__file__).parents[2]
 

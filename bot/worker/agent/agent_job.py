@@ -13,7 +13,7 @@ from bot.model.config import Config, EngineConfig
 from bot.model.engine import COMMAND
 from bot.model.errors import BotError
 from bot.model.report import Outcome, Report
-from bot.model.unit import Gate, Kind
+from bot.model.unit import Gate
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.keys import branch_of
 from bot.worker.agent.hooks import run_hook, told
@@ -75,17 +75,6 @@ def work(
     report = replace(worked.report, minutes=round(seconds / 60, 2), statistics=statistics)
     save_report(place.out, report)
     return replace(worked, report=report)
-
-
-def work_on(
-    github: Reader, place: Place, cancellation: Cancellation, write: Callable[[str], object]
-) -> Worked:
-    """Do the first job of a unit, by its kind. Raises what `work` raises."""
-    if place.unit.kind is not Kind.GATE:
-        return work(github, place, cancellation, write)
-    from bot.worker.agent.join_job import join
-
-    return join(github, place, cancellation, write)
 
 
 class _Job:
