@@ -12,9 +12,9 @@ from graphql import (
     validate_schema,
 )
 
-from bot.sandbox.http.graphql import schema
-from bot.sandbox.http.graphql_reads import RESOLVERS
-from bot.sandbox.http.graphql_writes import MUTATIONS
+from bot.sandbox.http.graphql.execute import schema
+from bot.sandbox.http.graphql.reads import RESOLVERS
+from bot.sandbox.http.graphql.writes import MUTATIONS
 from tests.oracles import graphql_schema
 
 OURS = schema()

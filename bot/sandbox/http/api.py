@@ -16,8 +16,9 @@ from starlette.responses import Response
 from starlette.routing import Route as WebRoute
 from starlette.types import Receive, Scope, Send
 
-from bot.sandbox.http import graphql, rest_actions, rest_apps, rest_issues, rest_repository
+from bot.sandbox.http import rest_actions, rest_apps, rest_issues, rest_repository
 from bot.sandbox.http.exchange import Call, Reply, Route
+from bot.sandbox.http.graphql import execute
 from bot.sandbox.http.render import Render
 from bot.sandbox.world import ApiError, Disconnected, Token, UnknownToTheSandbox, World
 
@@ -111,11 +112,11 @@ class Api:
 
     def _graphql_answer(self, request: Request, raw: bytes) -> Response:
         def carry_out(token: Token) -> Reply:
-            asked = graphql.read(_json(raw))
+            asked = execute.read(_json(raw))
             # The first point was charged as every request's is.
             self.world.limits.charge(token, "graphql", "points", max(0, asked.cost.points - 1))
             key = (token.value, hashlib.sha256(raw).hexdigest())
-            return self._fresh(not asked.writes, key, lambda: Reply(graphql.answer(self.world, token, asked)))
+            return self._fresh(not asked.writes, key, lambda: Reply(execute.answer(self.world, token, asked)))
 
         return self._exchange(request, "graphql", "POST /graphql", carry_out, write=False)
 

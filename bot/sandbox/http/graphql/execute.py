@@ -25,8 +25,8 @@ from graphql import (
 )
 
 from bot.model.issue import Account
-from bot.sandbox.http.graphql_cost import Cost, cost_of
-from bot.sandbox.http.graphql_nodes import (
+from bot.sandbox.http.graphql.cost import Cost, cost_of
+from bot.sandbox.http.graphql.nodes import (
     EVENT_TYPES,
     BlobRef,
     CommitRef,
@@ -37,8 +37,8 @@ from bot.sandbox.http.graphql_nodes import (
     Json,
     Viewer,
 )
-from bot.sandbox.http.graphql_reads import RESOLVERS
-from bot.sandbox.http.graphql_writes import mutate
+from bot.sandbox.http.graphql.reads import RESOLVERS
+from bot.sandbox.http.graphql.writes import mutate
 from bot.sandbox.http.render import stamp
 from bot.sandbox.world import (
     ApiError,
@@ -53,7 +53,7 @@ from bot.sandbox.world import (
 )
 from bot.sandbox.world.state import ReviewState
 
-_SCHEMA = Path(__file__).parent.parent / "github.graphql"
+_SCHEMA = Path(__file__).with_name("github.graphql")
 _SNAKE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.model.issue import Account, NeedState
 from bot.model.ref import Ref
-from bot.sandbox.http.graphql_nodes import (
+from bot.sandbox.http.graphql.nodes import (
     EVENT_TYPES,
     ITEM_TYPES,
     BlobRef,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from bot.model.issue import Account, NeedState
 from bot.model.ref import Ref
-from bot.sandbox.http.graphql_cost import Cost
+from bot.sandbox.http.graphql.cost import Cost
 from bot.sandbox.world import ApiError, IssueState, PullState, Token, World
 from bot.sandbox.world.errors import not_found
 
