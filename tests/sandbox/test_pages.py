@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from bot.sandbox.http.markdown import to_html
+from bot.sandbox.http.pages.markdown import to_html
 from bot.sandbox.http.server import serve
 from bot.sandbox.world import JobState, World
 

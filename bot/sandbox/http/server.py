@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from bot.sandbox.http.api import Api, unknown_reply
 from bot.sandbox.http.git_http import GitHttp
-from bot.sandbox.http.pages import Pages
+from bot.sandbox.http.pages.pages import Pages
 from bot.sandbox.http.storage import Storage
 from bot.sandbox.world import World
 
