@@ -10,8 +10,8 @@ from email.utils import parsedate_to_datetime
 import httpx
 import pytest
 
-from bot.sandbox.http import rest_actions, rest_issues, rest_repository
-from bot.sandbox.http.exchange import Route
+from bot.sandbox.http.rest import actions, issues, repository
+from bot.sandbox.http.rest.exchange import Route
 from bot.sandbox.http.server import Served, serve
 from bot.sandbox.world import BOT, JobState, World
 from tests.oracles import rest_oracle, typed
@@ -148,9 +148,9 @@ def test_every_route_answers_as_github_describes(world, client):
 
 
 def test_the_sweep_leaves_no_route_out():
-    tables = (rest_issues.ROUTES, rest_actions.ROUTES, rest_repository.ROUTES)
+    tables = (issues.ROUTES, actions.ROUTES, repository.ROUTES)
     routes = [(r, HERE + r.template) for table in tables for r in table]
-    routes += [(r, r.template) for r in rest_repository.GLOBAL_ROUTES]
+    routes += [(r, r.template) for r in repository.GLOBAL_ROUTES]
     swept = {(method, _pattern_of(routes, method, path)) for method, path, _, _ in SWEEP}
 
     assert swept == {(route.method, template) for route, template in routes}

@@ -39,7 +39,7 @@ from bot.sandbox.http.graphql.nodes import (
 )
 from bot.sandbox.http.graphql.reads import RESOLVERS
 from bot.sandbox.http.graphql.writes import mutate
-from bot.sandbox.http.render import stamp
+from bot.sandbox.http.rest.bodies import stamp
 from bot.sandbox.world import (
     ApiError,
     CommentState,

@@ -24,7 +24,7 @@ from bot.sandbox.http.graphql.nodes import (
     connection,
     issue_of,
 )
-from bot.sandbox.http.render import stamp
+from bot.sandbox.http.rest.bodies import stamp
 from bot.sandbox.world import ApiError, CommentState, EventState, IssueState, LabelState, PullState, World
 from bot.sandbox.world.errors import not_found
 from bot.sandbox.world.state import ReviewState

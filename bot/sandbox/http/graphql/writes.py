@@ -6,7 +6,7 @@ from typing import Any
 from bot.model.issue import StateReason
 from bot.model.ref import Ref
 from bot.sandbox.http.graphql.nodes import Context, Json, cursor_of, issue_of
-from bot.sandbox.http.render import stamp
+from bot.sandbox.http.rest.bodies import stamp
 from bot.sandbox.world import ApiError, CommentState, IssueState, LabelState, PullState, Token, World
 from bot.sandbox.world.errors import invalid, not_found
 

@@ -16,10 +16,10 @@ from starlette.responses import Response
 from starlette.routing import Route as WebRoute
 from starlette.types import Receive, Scope, Send
 
-from bot.sandbox.http import rest_actions, rest_apps, rest_issues, rest_repository
-from bot.sandbox.http.exchange import Call, Reply, Route
 from bot.sandbox.http.graphql import execute
-from bot.sandbox.http.render import Render
+from bot.sandbox.http.rest import actions, apps, issues, repository
+from bot.sandbox.http.rest.bodies import Render
+from bot.sandbox.http.rest.exchange import Call, Reply, Route
 from bot.sandbox.world import ApiError, Disconnected, Token, UnknownToTheSandbox, World
 
 API_VERSION = "2026-03-10"
@@ -52,7 +52,7 @@ class Api:
             raise ApiError(401, "Requires authentication", "UNAUTHORIZED")
         value = value.strip()
         return (
-            rest_apps.signed(self.world, value)
+            apps.signed(self.world, value)
             if value.count(".") == 2
             else self.world.accounts.authenticate(value)
         )
@@ -60,9 +60,9 @@ class Api:
     def routes(self) -> list[WebRoute]:
         """For Starlette, the more exact ones first."""
         here = "/repos/{owner}/{repo}"
-        everywhere = (*rest_repository.GLOBAL_ROUTES, *rest_apps.GLOBAL_ROUTES)
+        everywhere = (*repository.GLOBAL_ROUTES, *apps.GLOBAL_ROUTES)
         found = [self._web(route, route.template) for route in everywhere]
-        tables = (rest_issues.ROUTES, rest_actions.ROUTES, rest_repository.ROUTES, rest_apps.ROUTES)
+        tables = (issues.ROUTES, actions.ROUTES, repository.ROUTES, apps.ROUTES)
         found += [self._web(route, here + route.template) for table in tables for route in table]
         found.append(WebRoute("/graphql", self._graphql, methods=["POST"]))
         return found
@@ -88,8 +88,8 @@ class Api:
             _known_names("field", request, body, route.fields)
             call = Call(self.world, self.render, token, path, request.path_params, query, body, self.sign)
             if self._elsewhere(request.path_params):
-                if route.handler is rest_issues.get_issue:
-                    return rest_issues.foreign_issue(call)
+                if route.handler is issues.get_issue:
+                    return issues.foreign_issue(call)
                 raise ApiError(404, "Not Found", "NOT_FOUND")
             if route.content:
                 self.world.limits.charge_content(token)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from bot.sandbox.http.render import Render
+from bot.sandbox.http.rest.bodies import Render
 from bot.sandbox.world import Token, World
 from bot.sandbox.world.errors import invalid
 

@@ -1,7 +1,7 @@
 """REST: what a GitHub App asks as itself, by a signature of its own: where it is installed, and a token for there."""
 
-from bot.sandbox.http.exchange import Call, Reply, Route
-from bot.sandbox.http.render import stamp
+from bot.sandbox.http.rest.bodies import stamp
+from bot.sandbox.http.rest.exchange import Call, Reply, Route
 from bot.sandbox.world import ApiError, Token, World
 from bot.sandbox.world.apps import App
 from bot.sandbox.world.errors import invalid, not_found

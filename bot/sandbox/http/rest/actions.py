@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from bot.sandbox.http.exchange import PAGED, Call, Reply, Route
+from bot.sandbox.http.rest.exchange import PAGED, Call, Reply, Route
 from bot.sandbox.world import ArtifactState, WorldRun
 from bot.sandbox.world.errors import invalid, not_found
 

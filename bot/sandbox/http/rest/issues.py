@@ -6,8 +6,8 @@ from typing import Any
 
 from bot.model.issue import NeedState, StateReason
 from bot.model.ref import Ref
-from bot.sandbox.http.exchange import PAGED, Call, Reply, Route
-from bot.sandbox.http.render import Json
+from bot.sandbox.http.rest.bodies import Json
+from bot.sandbox.http.rest.exchange import PAGED, Call, Reply, Route
 from bot.sandbox.world import CommentState, IssueState
 from bot.sandbox.world.errors import invalid, not_found
 

@@ -1,6 +1,6 @@
 """REST: the repository itself, its collaborators, git objects, pull requests, and what a token is."""
 
-from bot.sandbox.http.exchange import PAGED, Call, Reply, Route
+from bot.sandbox.http.rest.exchange import PAGED, Call, Reply, Route
 from bot.sandbox.world import PullState
 from bot.sandbox.world.errors import forbidden, invalid, not_found
 

@@ -1,0 +1,1 @@
+"""GitHub's REST over the world: routes, bodies, errors, and the artifact storage beside it."""
