@@ -20,10 +20,10 @@ from bot.notation.duration import DurationError, read_duration
 
 if TYPE_CHECKING:
     from bot.sandbox.demo import Check
-    from bot.sandbox.facts import Facts, TaskFacts
-    from bot.sandbox.issuesfile import IssuePlan
-    from bot.sandbox.repository import Prepared
-    from bot.sandbox.session import Ended
+    from bot.sandbox.play.issue_list import IssuePlan
+    from bot.sandbox.play.repository import Prepared
+    from bot.sandbox.play.session import Ended
+    from bot.sandbox.play.task_states import Facts, TaskFacts
 
 _DEMO_TIME = timedelta(minutes=5)
 _OWN_TIME = timedelta(minutes=30)
@@ -150,7 +150,7 @@ class _Order:
 
 def _order(args: argparse.Namespace) -> _Order:
     from bot.sandbox.demo import demo_issues
-    from bot.sandbox.issuesfile import load_issues
+    from bot.sandbox.play.issue_list import load_issues
 
     own = {"--repo": args.repo, "--issues": args.issues}
     if args.engine == COMMAND or args.agent is not None:
@@ -245,8 +245,8 @@ def _require_machine() -> None:
 
 
 def _play(order: _Order, environ: Mapping[str, str]) -> int:
-    from bot.sandbox.screen import screen
-    from bot.sandbox.session import keep_logs, open_sandbox, play, sandbox_folder
+    from bot.sandbox.play.screen import screen
+    from bot.sandbox.play.session import keep_logs, open_sandbox, play, sandbox_folder
 
     with ExitStack() as stack:
         folder = stack.enter_context(sandbox_folder(keep=order.keep, say=print))
@@ -295,7 +295,7 @@ def _require_engine(prepared: "Prepared", environ: Mapping[str, str]) -> None:
 
 def _prepare(order: _Order, folder: Path) -> "Prepared":
     from bot.sandbox.demo import demo_project
-    from bot.sandbox.repository import Wishes, from_folder, from_repository
+    from bot.sandbox.play.repository import Wishes, from_folder, from_repository
 
     place = folder / f"{_name(order)}.git"
     place.parent.mkdir(parents=True)
@@ -320,8 +320,8 @@ def _name(order: _Order) -> str:
 def _account(order: _Order, ended: "Ended") -> int:
     """Table, graph, and what did not end as it should; the exit code."""
     from bot.sandbox.demo import checks
-    from bot.sandbox.picture import mermaid
-    from bot.sandbox.screen import console_for, task_table
+    from bot.sandbox.play.needs_graph import mermaid
+    from bot.sandbox.play.screen import console_for, task_table
 
     print()
     console_for(sys.stdout).print(task_table(ended.facts))
@@ -362,7 +362,7 @@ def _ended_well(facts: "Facts", *, merges: bool) -> set[int]:
 
 def _trouble(task: "TaskFacts", facts: "Facts") -> str:
     """One sentence about a task that has not ended well."""
-    from bot.sandbox.screen import clean
+    from bot.sandbox.play.screen import clean
 
     known = {other.number: other for other in facts.tasks}
     unmet = [need for need in task.needs if need in known and known[need].is_open]
@@ -377,7 +377,7 @@ def _trouble(task: "TaskFacts", facts: "Facts") -> str:
 
 def _broken_runs(facts: "Facts") -> list[str]:
     """Conductor runs that failed: that is never the agent's fault."""
-    from bot.sandbox.facts import CONDUCTOR
+    from bot.sandbox.play.task_states import CONDUCTOR
 
     return [
         f"run {run.id} of {run.workflow} ended as {run.conclusion} {run.problem}".rstrip()
@@ -389,7 +389,7 @@ def _broken_runs(facts: "Facts") -> list[str]:
 
 
 def _seconds(span: timedelta) -> str:
-    from bot.sandbox.screen import seconds
+    from bot.sandbox.play.screen import seconds
 
     return seconds(span)
 

@@ -12,10 +12,10 @@ from bot.model.report import Outcome
 from bot.notation.comments import read_fingerprint
 from bot.notation.reports import REPORT_FILE, read_report
 from bot.sandbox.demo import REPOSITORY, checks, demo_issues, demo_project
-from bot.sandbox.maintainer import LOGIN
-from bot.sandbox.repository import WORKFLOWS, from_folder
-from bot.sandbox.screen import PlainScreen, console_for
-from bot.sandbox.session import open_sandbox, play
+from bot.sandbox.play.maintainer import LOGIN
+from bot.sandbox.play.repository import WORKFLOWS, from_folder
+from bot.sandbox.play.screen import PlainScreen, console_for
+from bot.sandbox.play.session import open_sandbox, play
 from bot.sandbox.world import BOT
 from tests.packaging.rules import ROOT
 

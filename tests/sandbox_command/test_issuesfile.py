@@ -6,7 +6,7 @@ import pytest
 
 from bot.model.errors import UsageError
 from bot.sandbox.demo import demo_issues
-from bot.sandbox.issuesfile import IssuePlan, load_issues, read_issues
+from bot.sandbox.play.issue_list import IssuePlan, load_issues, read_issues
 
 LONG = "x" * 300
 SHOWN = "'" + "x" * 56 + "..."

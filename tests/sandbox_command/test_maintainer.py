@@ -9,9 +9,9 @@ from bot.model.report import Question
 from bot.model.status import Status
 from bot.notation.comments import status_comment
 from bot.sandbox.command import _ended_well
-from bot.sandbox.facts import read_facts
-from bot.sandbox.issuesfile import read_issues
-from bot.sandbox.maintainer import Maintainer
+from bot.sandbox.play.issue_list import read_issues
+from bot.sandbox.play.maintainer import Maintainer
+from bot.sandbox.play.task_states import read_facts
 from bot.sandbox.world import BOT, NOON, JobState, World
 
 

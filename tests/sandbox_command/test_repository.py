@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from bot.model.errors import UsageError
-from bot.sandbox.repository import WORKFLOWS, Wishes, from_repository
+from bot.sandbox.play.repository import WORKFLOWS, Wishes, from_repository
 from tests.packaging.rules import ROOT
 
 pytestmark = pytest.mark.e2e

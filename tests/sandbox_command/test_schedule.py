@@ -3,9 +3,9 @@
 import pytest
 
 from bot.sandbox.demo import REPOSITORY, demo_project
-from bot.sandbox.facts import CONDUCTOR, read_facts
-from bot.sandbox.repository import from_folder
-from bot.sandbox.session import open_sandbox
+from bot.sandbox.play.repository import from_folder
+from bot.sandbox.play.session import open_sandbox
+from bot.sandbox.play.task_states import CONDUCTOR, read_facts
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 

@@ -5,9 +5,9 @@ It takes minutes, so `make stories` runs it; `tests/conductor/test_shared_fixes.
 
 import pytest
 
-from bot.sandbox.facts import CONDUCTOR, read_facts
-from bot.sandbox.repository import from_folder
-from bot.sandbox.session import open_sandbox
+from bot.sandbox.play.repository import from_folder
+from bot.sandbox.play.session import open_sandbox
+from bot.sandbox.play.task_states import CONDUCTOR, read_facts
 
 pytestmark = [pytest.mark.story, pytest.mark.timeout(900)]
 

@@ -10,11 +10,11 @@ from bot.model.record import Attempt, Record
 from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.model.unit import Kind
-from bot.sandbox.facts import Facts, PullFacts, RunFacts, TaskFacts
-from bot.sandbox.picture import mermaid
-from bot.sandbox.screen import LiveScreen, PlainScreen, clean, console_for, screen, seconds, task_table
-from bot.sandbox.session import Stillness
-from bot.sandbox.story import changes
+from bot.sandbox.play.changes import changes
+from bot.sandbox.play.needs_graph import mermaid
+from bot.sandbox.play.screen import LiveScreen, PlainScreen, clean, console_for, screen, seconds, task_table
+from bot.sandbox.play.session import Stillness
+from bot.sandbox.play.task_states import Facts, PullFacts, RunFacts, TaskFacts
 from bot.sandbox.world import NOON
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from bot.model.issue import StateReason
 from bot.model.report import Outcome
 from bot.model.status import Status
-from bot.sandbox.facts import CONDUCTOR, Facts, RunFacts, TaskFacts
-from bot.sandbox.issuesfile import IssuePlan, read_issues
-from bot.sandbox.maintainer import LOGIN
+from bot.sandbox.play.issue_list import IssuePlan, read_issues
+from bot.sandbox.play.maintainer import LOGIN
+from bot.sandbox.play.task_states import CONDUCTOR, Facts, RunFacts, TaskFacts
 
 REPOSITORY = "acme/shop"
 DROPPED, RETRIED, ASKED, PAIR = 6, 3, 4, (1, 2)

@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from bot.sandbox.facts import Facts, TaskFacts
+from bot.sandbox.play.task_states import Facts, TaskFacts
 
 _LINES = 10
 _PLAIN_WIDTH = 120

@@ -8,8 +8,8 @@ from bot.conductor.act.labels import label_names
 from bot.model.config import Config
 from bot.model.issue import StateReason
 from bot.model.status import Status
-from bot.sandbox.facts import Facts, PullFacts, TaskFacts
-from bot.sandbox.issuesfile import IssuePlan
+from bot.sandbox.play.issue_list import IssuePlan
+from bot.sandbox.play.task_states import Facts, PullFacts, TaskFacts
 from bot.sandbox.world import ApiError, World
 
 LOGIN = "maintainer"

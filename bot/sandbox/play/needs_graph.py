@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.sandbox.facts import TaskFacts
+from bot.sandbox.play.task_states import TaskFacts
 
 _COLOURS = {
     "merged": "#6f42c1",

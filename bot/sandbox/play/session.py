@@ -15,13 +15,13 @@ from bot.model.config import Config
 from bot.model.engine import SECRETS
 from bot.sandbox.actions.engine import ActEngine, own_action
 from bot.sandbox.actions.workspace import Service
-from bot.sandbox.facts import CONDUCTOR, Facts, TaskFacts, read_facts
 from bot.sandbox.http.server import serve
-from bot.sandbox.issuesfile import IssuePlan
-from bot.sandbox.maintainer import Maintainer
-from bot.sandbox.repository import Prepared
-from bot.sandbox.screen import Screen
-from bot.sandbox.story import changes
+from bot.sandbox.play.changes import changes
+from bot.sandbox.play.issue_list import IssuePlan
+from bot.sandbox.play.maintainer import Maintainer
+from bot.sandbox.play.repository import Prepared
+from bot.sandbox.play.screen import Screen
+from bot.sandbox.play.task_states import CONDUCTOR, Facts, TaskFacts, read_facts
 from bot.sandbox.world import World
 
 _LOOK_EVERY = 0.2

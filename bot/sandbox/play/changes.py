@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bot.sandbox.facts import WORKER, Facts, RunFacts, TaskFacts
+from bot.sandbox.play.task_states import WORKER, Facts, RunFacts, TaskFacts
 
 # How a conductor's run may end without anybody being told: waiting ones are replaced by newer ones all the time.
 _UNTOLD = ("success", "skipped", "cancelled")
