@@ -16,7 +16,7 @@ TOOLS := .venv-tools
 # A uv on the machine is used if there is one; else one of our own, of the version the build was tested with.
 UV_VERSION := 0.13.9
 UV := $(if $(shell uv --version 2>/dev/null),uv,$(TOOLS)/bin/uv)
-UNIT := tests/model tests/notation tests/plan tests/conductor tests/github tests/worker tests/sandbox tests/sandbox_command
+UNIT := tests/model tests/notation tests/plan tests/conductor tests/console tests/github tests/worker tests/sandbox
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
 WORKFLOWS := $(wildcard workflows-templates/*.yml) $(wildcard .github/workflows/*.yml)
 STANDINS := $(wildcard bot/sandbox/actions/standins/*/main.py)
@@ -44,14 +44,14 @@ test-unit: .venv/.ready ## the quick tests: values in, decisions out
 	@$(PYTEST) -m "not e2e and not slow and not live and not story" $(UNIT)
 
 stories: .venv/.ready ## what takes minutes under act: tasks that share a failure, and its one fix
-	@$(BIN)/pytest -m story tests/sandbox_command
+	@$(BIN)/pytest -m story tests/sandbox/play
 
 soak: .venv/.ready ## anything in any order, tens of thousands of times: SOAK=50000 make soak
 	@CF_SOAK=$${SOAK:-20000} $(BIN)/pytest tests/conductor/test_anything.py tests/conductor/test_any_batch.py -q --timeout=0 --log-level=CRITICAL
 
 engines: setup ## install the real agent programs into .engines, and hold each engine's promises against them (minutes, 3 GB)
 	@$(BIN)/python -m scripts.install_engines
-	$(BIN)/pytest -m live tests/worker/engines tests/sandbox_command/test_real_agents.py --timeout 600
+	$(BIN)/pytest -m live tests/worker/engines tests/sandbox/play/test_real_agents.py --timeout 600
 	$(BIN)/python -m scripts.engine_table
 
 check: .venv/.ready ## lint, format, types, import contracts, workflows, Dockerfile

@@ -10,6 +10,7 @@ from bot.console.batch.inputs import read_request
 from bot.model.batch import BatchRecord
 from bot.model.errors import BotError
 from bot.notation.batches import read_batch
+from bot.sandbox.world.in_process import client_of
 from tests.conductor.story import Story
 
 DEFAULTS = {
@@ -39,7 +40,7 @@ def order(
         "GITHUB_RUN_ATTEMPT": str(attempt),
     }
     story.world.wait(timedelta(seconds=2))
-    said = obey(story.world.github(), read_request(environ), story.world.now)
+    said = obey(client_of(story.world), read_request(environ), story.world.now)
     story.world.wait(timedelta(seconds=2))
     return said
 

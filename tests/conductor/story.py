@@ -22,6 +22,7 @@ from bot.sandbox.world.actions import WorldRun
 from bot.sandbox.world.engines import ManualEngine
 from bot.sandbox.world.faults import Disconnected
 from bot.sandbox.world.git import MemoryGit
+from bot.sandbox.world.in_process import client_of
 from bot.sandbox.world.world import World
 from bot.worker.job.claim import Claim, Refusal, judge_claim, read_claim
 from bot.worker.job.place import read_place
@@ -47,7 +48,7 @@ class Story:
         self.engine = ManualEngine()
         self.world = World("acme/shop", git=MemoryGit.of(files), engine=self.engine)
         self.engine.world = self.world.actions
-        self.github = self.world.github()
+        self.github = client_of(self.world)
         self.last: Tick | None = None
         self.advise: Advise = no_advice
         self.writes_before = 0

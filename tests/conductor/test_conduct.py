@@ -12,6 +12,7 @@ from bot.conductor.conduct import conduct
 from bot.model.config import CONFIG_PATH, Config
 from bot.sandbox.http.server import serve
 from bot.sandbox.world.git import MemoryGit
+from bot.sandbox.world.in_process import client_of
 from bot.sandbox.world.world import World
 from tests.conductor.story import CONFIG, TEMPLATES
 
@@ -56,7 +57,7 @@ def test_grf_03_grf_13_five_hundred_issues_and_a_loop_cost_a_dozen_lists(tmp_pat
     files = {CONFIG_PATH: f"{CONFIG}max_parallel: 1\n"}
     files |= {f".github/workflows/{path.name}": path.read_text() for path in TEMPLATES.glob("*.yml")}
     world = World(git=MemoryGit.of(files), clock=lambda: datetime.now(UTC))
-    world.github("maintainer").ensure_labels(label_names(Config()))
+    client_of(world, "maintainer").ensure_labels(label_names(Config()))
     bodies = {1: "depends on #2", 2: "depends on #1", 10: "depends on #1"}
     for number in range(1, 501):
         need = 401 + number % 100

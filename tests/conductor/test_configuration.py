@@ -14,6 +14,7 @@ from bot.conductor.tick import tick
 from bot.model.engine import Around
 from bot.model.ref import Ref
 from bot.model.report import Outcome
+from bot.sandbox.world.in_process import client_of
 from tests.conductor.story import CONFIG, Story
 
 
@@ -392,12 +393,12 @@ def test_identity_also(known):
     app = story.world.accounts.app_token(
         "conductor", {"issues": "write", "actions": "write", "contents": "read", "pull_requests": "read"}
     )
-    found = observe(story.world.github(app), story.world.now).snapshot.tasks[task].record
+    found = observe(client_of(story.world, app), story.world.now).snapshot.tasks[task].record
 
     assert found.live is not None
     assert (not found.live.cancelled_for) is known
     if known:
-        assert tick(story.world.github(app), lambda: story.world.now).effects.started == {}
+        assert tick(client_of(story.world, app), lambda: story.world.now).effects.started == {}
 
 
 def test_what_a_unit_is_told():

@@ -7,6 +7,7 @@ import pytest
 from bot.conductor.tell.summary import overview
 from bot.model.config import Config
 from bot.model.report import Outcome, Question
+from bot.sandbox.world.in_process import client_of
 from bot.worker.job.claim import Claim, Refusal
 from tests.conductor.story import CONFIG, Story
 
@@ -208,7 +209,7 @@ def test_9_two_ticks_at_once_start_one_agent():
     """DUP-01: both may dispatch, but one key is claimed, and the run of a key is the lowest that carries it."""
     story = Story()
     task = story.ready()
-    other = story.world.github()
+    other = client_of(story.world)
     from bot.conductor.act import act
     from bot.conductor.observe import observe
     from bot.conductor.tick import decide
@@ -230,7 +231,7 @@ def test_9_where_both_have_dispatched_the_lowest_run_starts_its_agent_and_the_ot
 
     story = Story()
     task = story.ready()
-    other = story.world.github()
+    other = client_of(story.world)
     seen_a, plan_a = decide(story.github, observe(story.github, story.world.now))
     seen_b, plan_b = decide(other, observe(other, story.world.now))
     write = story.github.write

@@ -14,6 +14,7 @@ from bot.model.report import Hold, Outcome, Question
 from bot.notation.comments import read_fingerprint
 from bot.notation.records import is_record
 from bot.sandbox.world.faults import Disconnected, Fault, Faults
+from bot.sandbox.world.in_process import client_of
 from tests.conductor.story import Story
 
 
@@ -269,7 +270,7 @@ class Second:
     """Another conductor's tick; if its lists are behind, they show what the first one's showed."""
 
     def __init__(self, story, behind):
-        self.story, self.other, self.behind = story, story.world.github(), behind
+        self.story, self.other, self.behind = story, client_of(story.world), behind
         look = story.github.comments_since
 
         def both_look(since):
@@ -325,7 +326,7 @@ def test_9_a_status_comment_that_appeared_since_the_snapshot_is_not_doubled():
     """The first conductor claimed and died before its labels, so only its comment tells."""
     story = Story()
     task = story.ready()
-    other = story.world.github()
+    other = client_of(story.world)
     seen, planned = decide(other, observe(other, story.world.now))
     story.world.faults.planned.append(Fault(Disconnected, "dispatch", writes_only=True))
     with pytest.raises(TryLater):

@@ -13,6 +13,7 @@ from bot.model.errors import CannotGoOn
 from bot.model.report import Hold, Outcome
 from bot.model.unit import Kind
 from bot.notation.comments import read_fingerprint
+from bot.sandbox.world.in_process import client_of
 from tests.conductor.story import CONFIG, Story
 
 BOT = Path(bot.__file__).parent
@@ -73,7 +74,7 @@ def test_act_13_a_token_that_may_not_read_checks_costs_the_name_only():
     app = story.world.accounts.app_token(
         "conductor", {"issues": "write", "actions": "write", "contents": "read", "pull_requests": "read"}
     )
-    story.github = story.world.github(app)
+    story.github = client_of(story.world, app)
     task = story.ready()
     story.tick()
     story.world.cancel(story.begin(f"cf-{task}-1"), by="maintainer")
@@ -259,11 +260,11 @@ def test_agt_14_the_attempt_limit_outlives_every_restart_and_waiting_costs_nothi
     story = Story(CONFIG + "max_parallel: 1\n")
     other, task = story.ready(), story.ready()
     for _ in range(2):  # no free slot
-        story.github = story.world.github()
+        story.github = client_of(story.world)
         story.tick()
     story.world.close(other)
     for _ in range(20):
-        story.github = story.world.github()
+        story.github = client_of(story.world)
         story.tick()
         if story.record(task).live:
             story.finish_live(task, Outcome.FAILED)

@@ -16,6 +16,7 @@ from bot.model.report import Outcome
 from bot.notation.batches import batch_body
 from bot.notation.records import is_record
 from bot.sandbox.world.faults import Disconnected, Fault
+from bot.sandbox.world.in_process import client_of
 from bot.worker.job.claim import Claim
 from tests.conductor.story import Story
 
@@ -31,7 +32,7 @@ def sealing(key=KEY):
 
 def plain(story):
     """Without any key."""
-    return story.world.github()
+    return client_of(story.world)
 
 
 def record_of(story, task):
@@ -132,7 +133,7 @@ def test_16_killed_between_writes_signed_records_end_the_same(operation, after):
 def test_9_two_conductors_with_the_key_start_one_agent_and_one_without_it_cannot_undo_that():
     story = sealing()
     task = story.ready()
-    other = sealed(story.world.github(), KEY)
+    other = sealed(client_of(story.world), KEY)
     seen_a, plan_a = decide(story.github, observe(story.github, story.world.now))
     seen_b, plan_b = decide(other, observe(other, story.world.now))
     act(story.github, plan_a, seen_a)

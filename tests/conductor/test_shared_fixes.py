@@ -10,6 +10,7 @@ from bot.conductor.recording import record_of
 from bot.conductor.tick import decide
 from bot.model.report import GateResult, GateStatus, Outcome
 from bot.notation.comments import read_fingerprint
+from bot.sandbox.world.in_process import client_of
 from tests.conductor.story import CONFIG, Story
 
 BROKEN = {
@@ -201,7 +202,7 @@ def test_two_conductors_open_one():
     story.tick()
     for task in tasks:
         fail(story, task)
-    other = story.world.github()
+    other = client_of(story.world)
     seen, planned = decide(other, observe(other, story.world.now))
     story.tick()
     act(other, planned, seen)

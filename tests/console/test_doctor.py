@@ -12,8 +12,8 @@ from bot.console import doctor
 from bot.console.doctor import Finding, Health, examine, finding_lines, try_webhook
 from bot.model.engine import Around
 from bot.model.errors import CannotGoOn, TryLater
-from bot.sandbox.inprocess import InProcess
 from bot.sandbox.world.git import MemoryGit
+from bot.sandbox.world.in_process import InProcess
 from tests.conductor.story import Story
 
 

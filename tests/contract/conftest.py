@@ -17,6 +17,7 @@ from bot.github.session import Session
 from bot.github.wire import GithubkitWire
 from bot.sandbox.http.server import Served, serve
 from bot.sandbox.world import BOT, World
+from bot.sandbox.world.in_process import client_of
 from tests.oracles import check_document, rest_oracle, typed
 
 _TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
@@ -95,7 +96,7 @@ class Face:
 
     def github(self, who: str = BOT.login) -> GitHub:
         if self.served is None:
-            return self.world.github(who)
+            return client_of(self.world, who)
         wire = GithubkitWire(Credential(self.world.token(who).value), self.served.api)
         # The world's time stands still, so the pause between writes passes at once.
         client = Client(

@@ -17,7 +17,7 @@ _SERVERS = (
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     """What serves on loopback or runs git is not for the quick run."""
     for item in items:
-        if item.path.parent == Path(__file__).parent and item.path.name in _SERVERS:
+        if item.path.is_relative_to(Path(__file__).parent) and item.path.name in _SERVERS:
             item.add_marker("e2e")
 
 

@@ -32,6 +32,7 @@ from bot.notation.units import write_units
 from bot.plan.facts.engines import choose_engine
 from bot.sandbox.world.accounts import BOT
 from bot.sandbox.world.bare_git import BareGit
+from bot.sandbox.world.in_process import client_of
 from bot.sandbox.world.world import MINIMAL, World
 from bot.worker.agent.agent_job import work
 from bot.worker.job.artifact import find_report, save_report
@@ -100,7 +101,7 @@ class Bench:
         first = {**MINIMAL, ".github/cf.yml": text, ".gitignore": "__pycache__/\n", **(files or {})}
         self.git = repository(self.origin, first)
         self.world = World("acme/shop", git=self.git)
-        self.github = self.world.github()
+        self.github = client_of(self.world)
         self.task = self.world.open_issue("Add login", body, labels=("cf:ready",))
         self.comment = 0
         self.record = Record(self.task)

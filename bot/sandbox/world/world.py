@@ -23,7 +23,7 @@ from bot.sandbox.world.pulls import Pulls
 from bot.sandbox.world.state import CommentState, IssueState, JobState, PullState
 
 if TYPE_CHECKING:
-    from bot.github.port import GitHub
+    pass
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
@@ -140,12 +140,6 @@ class World:
             if login in known:
                 return known[login]
         return self.accounts.standing_bot_token() if login == BOT.login else self.accounts.user_token(login)
-
-    def github(self, who: str | Account | Token = BOT) -> "GitHub":
-        """A client for this account or token that talks to the world without HTTP."""
-        from bot.sandbox.inprocess import InProcess
-
-        return InProcess(self, self.token(who))
 
     @_serial
     def add_user(self, login: str, permission: str) -> Account:

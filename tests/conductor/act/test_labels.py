@@ -9,12 +9,13 @@ from bot.model.change import RemoveLabel
 from bot.model.config import Config
 from bot.model.errors import CannotGoOn
 from bot.model.report import Outcome
+from bot.sandbox.world.in_process import client_of
 from tests.conductor.story import Story
 
 
 def test_lbl_01_label_names_compare_without_case():
     story = Story()
-    story.world.github("maintainer").ensure_labels({"CF:Ready": ("0e8a16", "")})
+    client_of(story.world, "maintainer").ensure_labels({"CF:Ready": ("0e8a16", "")})
     task = story.world.open_issue("x", labels=("CF:Ready",))
     before = {label.name for label in story.github.view("cf", None).labels}
     assert "CF:Ready" in before
@@ -110,12 +111,12 @@ def test_lbl_05_a_missing_label_is_created():
 def test_lbl_05_a_token_that_may_not_create_labels_ends_the_tick_before_any_write():
     story = Story()
     task = story.ready()
-    maintainer = story.world.github("maintainer")
+    maintainer = client_of(story.world, "maintainer")
     maintainer.ensure_labels(
         {name: look for name, look in label_names(Config()).items() if name != "cf:in-progress"}
     )
     rights = {"issues": "read", "actions": "write", "contents": "read", "pull-requests": "read"}
-    weak = story.world.github(story.world.accounts.app_token("conductor", rights))
+    weak = client_of(story.world, story.world.accounts.app_token("conductor", rights))
     with pytest.raises(CannotGoOn, match=r"the label cf:in-progress could not be .*issues: write") as caught:
         tick(weak, lambda: story.world.now)
 

@@ -6,6 +6,7 @@ import pytest
 
 from bot.cli import main
 from bot.model.report import Outcome
+from bot.sandbox.world.in_process import client_of
 from tests.conductor.batching import batches, control, issue, order
 from tests.conductor.story import Story
 
@@ -15,7 +16,9 @@ def story(monkeypatch):
     """A story, and a shell with the token of whom TOKEN_OF names."""
     story = Story()
     monkeypatch.setenv("TOKEN_OF", "maintainer")
-    monkeypatch.setattr("bot.github.client.connect", lambda environ: story.world.github(environ["TOKEN_OF"]))
+    monkeypatch.setattr(
+        "bot.github.client.connect", lambda environ: client_of(story.world, environ["TOKEN_OF"])
+    )
     return story
 
 

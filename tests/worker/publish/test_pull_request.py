@@ -10,6 +10,7 @@ from bot.model.report import GateResult, GateStatus
 from bot.sandbox.world import World
 from bot.sandbox.world.errors import ApiError, forbidden
 from bot.sandbox.world.faults import Fault
+from bot.sandbox.world.in_process import client_of
 from bot.worker.programs.redact import Redactor
 from bot.worker.publish.pull_request import Merging, PullRequest
 from bot.worker.publish.pull_request_text import PullWords
@@ -30,7 +31,7 @@ def world():
 
 def offered(world, words=WORDS, branch="cf/1", *, verified=False):
     """The pull request's side of GitHub, what could not be done, and the object that did it."""
-    pulls = PullRequest(world.github(), Redactor(["s3cret-value"]), "main")
+    pulls = PullRequest(client_of(world), Redactor(["s3cret-value"]), "main")
     pull, trouble = pulls.offer(branch, words, verified=verified)
     return world.pull(pull.number), trouble, pulls
 
@@ -72,7 +73,7 @@ def test_an_earlier_pull_request_is_closed_and_named_in_the_one_that_takes_its_p
     first, _, _ = offered(world)
     second, _, pulls = offered(world, replace(WORDS, replaces=first.number), "cf/1-2")
 
-    assert pulls.replace_earlier(first.number, world.github().pull_by_branch("cf/1-2")) == []
+    assert pulls.replace_earlier(first.number, client_of(world).pull_by_branch("cf/1-2")) == []
 
     assert not world.pull(first.number).issue.is_open
     assert f"Takes the place of #{first.number}, which is closed." in second.issue.body
@@ -97,14 +98,15 @@ def test_one_that_cannot_be_closed_is_told_of(world):
     _, _, pulls = offered(world)
     world.faults.planned.append(Fault(forbidden, "close_pull"))
 
-    (told,) = pulls.replace_earlier(9, world.github().pull_by_branch("cf/1"))
+    (told,) = pulls.replace_earlier(9, client_of(world).pull_by_branch("cf/1"))
 
     assert told.startswith("#9, whose place this takes, could not be closed (")
 
 
 def test_a_pull_request_takes_no_place_of_its_own(world):
     _, _, pulls = offered(world)
-    pull = world.github().pull_by_branch("cf/1")
+    pull = client_of(world).pull_by_branch("cf/1")
+    assert pull is not None
 
     assert pulls.replace_earlier(pull.number, pull) == pulls.replace_earlier(0, pull) == []
     assert world.pull(pull.number).issue.is_open
@@ -170,7 +172,7 @@ def test_where_merging_later_is_not_allowed_githubs_first_words_are_kept(world):
 )
 def test_what_github_is_too_busy_for_is_done_again_as_a_whole(world, call, do):
     _, _, pulls = offered(world)
-    pull = world.github().pull_by_branch("cf/1")
+    pull = client_of(world).pull_by_branch("cf/1")
     world.faults.planned.append(Fault(lambda: ApiError(502, "busy"), call))
 
     with pytest.raises(TryLater):

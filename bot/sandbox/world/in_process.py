@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from bot.github.port import GitHub
 from bot.model.batch import BatchState
 from bot.model.change import (
     AddLabel,
@@ -25,6 +26,7 @@ from bot.model.config import CONFIG_PATH
 from bot.model.errors import BotError, CannotGoOn, NotFound, Refused, TryLater, UsageError, WorkflowMissing
 from bot.model.issue import (
     FIRST_COMMENTS,
+    Account,
     Comment,
     Edge,
     Event,
@@ -39,7 +41,7 @@ from bot.model.review import ChangedFile, PullSummary, Remark, Review
 from bot.model.run import Artifact, Job, Run
 from bot.model.status import Status
 from bot.model.view import Label, Repository, View
-from bot.sandbox.world.accounts import Token
+from bot.sandbox.world.accounts import BOT, Token
 from bot.sandbox.world.actions import WorldRun
 from bot.sandbox.world.errors import ApiError
 from bot.sandbox.world.faults import Disconnected
@@ -65,6 +67,11 @@ _UNSETTLED = (
 )
 _EVENTS = {kind.value: kind for kind in EventKind}
 _T = TypeVar("_T")
+
+
+def client_of(world: World, who: str | Account | Token = BOT) -> GitHub:
+    """A client for this account or token that talks to the world without HTTP."""
+    return InProcess(world, world.token(who))
 
 
 class InProcess:

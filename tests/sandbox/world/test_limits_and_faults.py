@@ -6,20 +6,20 @@ import pytest
 
 from bot.model.change import CreateComment
 from bot.model.errors import CannotGoOn, NotFound, Refused, TryLater
-from bot.sandbox.inprocess import translated
 from bot.sandbox.world import NOON, ApiError, Disconnected, Fault, World
 from bot.sandbox.world.errors import forbidden
+from bot.sandbox.world.in_process import client_of, translated
 
 
 def test_default_tokens_share_one_budget_and_accounts_have_their_own(world):
     world.limits.run_limit = 2
-    one, other = world.github(world.run_token(1, {"issues": "write"}, "a")), world.github()
+    one, other = client_of(world, world.run_token(1, {"issues": "write"}, "a")), client_of(world)
     one.permission("stranger")
     other.permission("stranger")
 
     with pytest.raises(TryLater):
         one.permission("stranger")
-    assert world.github("maintainer").permission("stranger") == "read"
+    assert client_of(world, "maintainer").permission("stranger") == "read"
     world.wait(timedelta(hours=1))
     assert one.permission("stranger") == "read"
     assert world.limits.requests["permission"] == 5
@@ -27,7 +27,7 @@ def test_default_tokens_share_one_budget_and_accounts_have_their_own(world):
 
 def test_content_is_counted_by_the_hour_too(world):
     node = world.issue(world.open_issue("task")).node_id
-    github = world.github()
+    github = client_of(world)
     for _ in range(10):
         github.write([CreateComment(node, f"{i}") for i in range(50)])
         world.wait(timedelta(minutes=2))
@@ -40,12 +40,12 @@ def test_content_is_counted_by_the_hour_too(world):
 def test_limits_can_be_counted_without_being_enforced(world):
     world.limits.enforce = False
     world.limits.run_limit = 0
-    assert world.github().permission("stranger") == "read"
+    assert client_of(world).permission("stranger") == "read"
 
 
 def test_the_nth_write_fails_and_only_that(world):
     node = world.issue(world.open_issue("task")).node_id
-    github = world.github()
+    github = client_of(world)
     world.faults.fail_write(3)
     github.write([CreateComment(node, "1")])
     github.write([CreateComment(node, "2")])
@@ -63,12 +63,12 @@ def test_any_error_may_be_ordered(world):
 
     world.faults.planned.append(Fault(Killed, "dispatch", after=True))
     with pytest.raises(Killed):
-        world.github().dispatch("cf-worker.yml", "main", {"units": "[]", "keys": "cf-1-1"})
+        client_of(world).dispatch("cf-worker.yml", "main", {"units": "[]", "keys": "cf-1-1"})
     assert len(world.runs()) == 1
 
 
 def test_a_lagging_list_answers_as_before(world):
-    github = world.github()
+    github = client_of(world)
     before = github.view("cf", None, [1])
     world.open_issue("task")
     world.faults.lag(1)
