@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from bot.github.port import GitHub
-from bot.github.sealed import SEALED, read_key
+from bot.github.signatures import SEALED, read_key
 from bot.model.change import Change, EditComment, EditIssue
 from bot.model.errors import UsageError
 from bot.notation.config import read_config

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from bot.github import lookups, pulls, rest, write
 from bot.github.app import CONDUCTING, app_credential
 from bot.github.credential import Credential
-from bot.github.sealed import read_key, sealed
 from bot.github.session import Session
 from bot.github.shapes import shaped
+from bot.github.signatures import read_key, sealed
 from bot.github.snapshot import Snapshots
 from bot.github.wire import GithubkitWire
 from bot.model.change import Change, Written

@@ -9,7 +9,7 @@ from bot.conductor.act import act
 from bot.conductor.observe import observe
 from bot.conductor.tick import decide
 from bot.console.adopt import adopt
-from bot.github.sealed import read_key, sealed
+from bot.github.signatures import read_key, sealed
 from bot.model.batch import BatchRecord, Order, Outline
 from bot.model.errors import TryLater, UsageError
 from bot.model.report import Outcome

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bot.model.batch import Order
 from bot.model.errors import UsageError
-from bot.notation.orders import read_order
+from bot.notation.batch_inputs import read_order
 from bot.notation.quoting import quote_line
 from bot.notation.tasklists import Numbers, Term, read_tasks
 

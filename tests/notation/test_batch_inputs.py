@@ -12,8 +12,8 @@ from bot.model.chosen import Chosen
 from bot.model.engine import Wish
 from bot.model.errors import UsageError
 from bot.model.status import Status
+from bot.notation.batch_inputs import OPTIONS, read_options, read_order
 from bot.notation.codec import dump, load
-from bot.notation.orders import OPTIONS, read_options, read_order
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 
