@@ -42,7 +42,7 @@ def test_sec_12_an_agent_that_searches_processes_files_and_git_finds_no_token(tm
 
 SEEN = """
 import os, sys
-from bot.worker.seal import take_secrets
+from bot.worker.programs.hide_secrets import take_secrets
 taken = take_secrets(os.environ)
 shown = open("/proc/self/environ", "rb").read().decode()
 print(taken["GITHUB_TOKEN"], "secret-a" in shown, "KEPT=yes" in shown, os.environ.get("GITHUB_TOKEN"), taken["CF_MODEL_KEY"])

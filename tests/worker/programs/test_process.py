@@ -138,7 +138,7 @@ def test_a_process_of_its_own_adopts_whoever_tries_to_slip_away(tmp_path):
     """No tracking variable, another session, and a parent that is gone: still ended."""
     program = f"""
 from pathlib import Path
-from bot.worker.process import adopt_orphans, run
+from bot.worker.programs.process import adopt_orphans, run
 assert adopt_orphans()
 ended = run(
     ["bash", "-c", "(env -i setsid sleep 615.{UNIQUE} &) ; sleep 0.3"],
