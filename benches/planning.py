@@ -18,7 +18,7 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bot.model.config import Config, EngineConfig
-from bot.model.issue import Account, Event, EventKind, Issue
+from bot.model.issue import Account, EventKind, Issue, TimelineEvent
 from bot.model.record import Record
 from bot.model.ref import Ref
 from bot.model.snapshot import Snapshot
@@ -118,7 +118,7 @@ def plan_of_chain(size: int) -> Callable[[], object]:
 def whole_plan(found: Needs) -> Callable[[], object]:
     """A snapshot of ready tasks with these needs, planned by all the rules."""
     maintainer = Account(1, "maintainer")
-    order = (Event(EventKind.LABELED, maintainer, NOON, "cf:ready"),)
+    order = (TimelineEvent(EventKind.LABELED, maintainer, NOON, "cf:ready"),)
     tasks = {
         number: Task(
             Issue(

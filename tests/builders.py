@@ -11,7 +11,7 @@ from bot.conductor.observe.view import Observation
 from bot.conductor.tick import Tick
 from bot.model.config import Config, EngineConfig
 from bot.model.decision import Decision, Plan
-from bot.model.issue import Account, Comment, Event, EventKind, Issue, Pull, StateReason
+from bot.model.issue import Account, Comment, EventKind, Issue, Pull, StateReason, TimelineEvent
 from bot.model.record import Approval, Attempt, Record
 from bot.model.ref import Ref
 from bot.model.report import Outcome, Report
@@ -39,16 +39,16 @@ def ago(**span: float) -> datetime:
     return NOW - timedelta(**span)
 
 
-def labelled(label: str, by: Account = WRITER, at: datetime | None = None) -> Event:
-    return Event(EventKind.LABELED, by, at or ago(hours=1), label)
+def labelled(label: str, by: Account = WRITER, at: datetime | None = None) -> TimelineEvent:
+    return TimelineEvent(EventKind.LABELED, by, at or ago(hours=1), label)
 
 
-def unlabelled(label: str, by: Account = WRITER, at: datetime | None = None) -> Event:
-    return Event(EventKind.UNLABELED, by, at or ago(hours=1), label)
+def unlabelled(label: str, by: Account = WRITER, at: datetime | None = None) -> TimelineEvent:
+    return TimelineEvent(EventKind.UNLABELED, by, at or ago(hours=1), label)
 
 
-def happened(kind: EventKind, by: Account = WRITER, at: datetime | None = None) -> Event:
-    return Event(kind, by, at or ago(hours=1))
+def happened(kind: EventKind, by: Account = WRITER, at: datetime | None = None) -> TimelineEvent:
+    return TimelineEvent(kind, by, at or ago(hours=1))
 
 
 def an_issue(number: int = 1, *labels: str, **fields: Any) -> Issue:

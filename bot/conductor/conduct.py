@@ -15,7 +15,7 @@ from bot.conductor.linger import Lingering
 from bot.conductor.observe.advisor import Advise, Advisor
 from bot.conductor.tell.summary import events, markdown, outputs, overview, remarks
 from bot.conductor.tick import Tick, tick
-from bot.conductor.workflow_settings import read_around
+from bot.conductor.workflow_settings import read_settings
 from bot.github.port import GitHub
 from bot.model.config import CONDUCTOR_WORKFLOW, Config
 from bot.model.errors import BotError, UsageError
@@ -66,7 +66,7 @@ def _rehearse(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str])
     from bot.github.dry_run import DryRun
 
     dry = DryRun(github)
-    _tell(tick(dry, clock.now, around=read_around(environ)), environ)
+    _tell(tick(dry, clock.now, settings=read_settings(environ)), environ)
     for sentence in dry.would_have:
         print(sentence)
     return 0
@@ -95,7 +95,7 @@ def _advise(environ: Mapping[str, str]) -> Advise:
 
 
 def _told_tick(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str], advise: Advise) -> Tick:
-    last = tick(github, clock.now, advise, read_around(environ))
+    last = tick(github, clock.now, advise, read_settings(environ))
     _tell(last, environ)
     return last
 

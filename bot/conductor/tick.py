@@ -15,7 +15,7 @@ from bot.conductor.observe.lookups import look_up
 from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
 from bot.model.decision import Decision, Plan, Verb
-from bot.model.engine import Around
+from bot.model.engine import RepositorySettings
 from bot.model.errors import BotError, CannotGoOn
 from bot.model.status import Status
 from bot.plan import plan
@@ -49,13 +49,16 @@ class Tick(Struct, frozen=True):
 
 
 def tick(
-    github: GitHub, clock: Callable[[], datetime], advise: Advise = no_advice, around: Around = Around()
+    github: GitHub,
+    clock: Callable[[], datetime],
+    advise: Advise = no_advice,
+    settings: RepositorySettings = RepositorySettings(),
 ) -> Tick:
     """Run one tick; `advise` makes whoever answers what a model is asked.
 
     Raises TryLater when GitHub is limited or down (state stays intact) and CannotGoOn when a person must act.
     """
-    seen = observe(github, clock(), around)
+    seen = observe(github, clock(), settings)
     _check_repository(seen)
     seen, decided = decide(github, seen, advise)
     effects = act(github, decided, seen)

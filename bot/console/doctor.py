@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from bot.conductor.act.labels import label_names
-from bot.conductor.workflow_settings import read_around
+from bot.conductor.workflow_settings import read_settings
 from bot.github.port import Examiner
 from bot.model.config import CONDUCTOR_WORKFLOW, CONFIG_PATH, Config
-from bot.model.engine import Around
+from bot.model.engine import RepositorySettings
 from bot.model.errors import BotError, UsageError, WorkflowMissing
 from bot.model.event import Event
 from bot.model.view import View
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from bot.github.client import connect
 
     github = connect(environ)
-    found = list(examine(github, datetime.now(UTC), read_around(environ)))
+    found = list(examine(github, datetime.now(UTC), read_settings(environ)))
     if args.webhook:
         found.append(try_webhook(environ))
     if args.json:
@@ -85,7 +85,7 @@ def finding_lines(found: Sequence[Finding]) -> Iterator[str]:
             yield f"         {finding.mend}"
 
 
-def examine(github: Examiner, now: datetime, around: Around) -> Iterator[Finding]:
+def examine(github: Examiner, now: datetime, settings: RepositorySettings) -> Iterator[Finding]:
     """Everything that can be looked at, in the order in which it should be mended."""
     try:
         view = github.view("cf", None)
@@ -105,7 +105,7 @@ def examine(github: Examiner, now: datetime, around: Around) -> Iterator[Finding
     yield from _workflows(github)
     yield from _schedule(github, now)
     if config is not None:
-        yield from _agent(config, around)
+        yield from _agent(config, settings)
         yield from _labels(view, config)
     yield from _pulls(github)
 
@@ -194,14 +194,14 @@ def _configuration(view: View) -> tuple[Config | None, list[Finding]]:
     return config, found
 
 
-def _agent(config: Config, around: Around) -> Iterator[Finding]:
+def _agent(config: Config, settings: RepositorySettings) -> Iterator[Finding]:
     """Engine, model and key, as for a task without any wish of its own."""
-    choice = choose_engine(config, (), around)
+    choice = choose_engine(config, (), settings)
     if choice.problem:
         yield Finding("agent", Health.PROBLEM, choice.problem)
         return
     named = f"{choice.engine}{f' with {choice.model}' if choice.model else ''}"
-    if choice.secret and choice.secret not in around.secrets:
+    if choice.secret and choice.secret not in settings.secrets:
         words = f"{named}; whether its secret {choice.secret} is set is known only inside of Actions"
         yield Finding("agent", Health.UNKNOWN, words)
     else:

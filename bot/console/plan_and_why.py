@@ -9,10 +9,10 @@ from bot.conductor.observe import observe
 from bot.conductor.observe.lookups import look_up
 from bot.conductor.observe.view import Observation
 from bot.conductor.tick import decide
-from bot.conductor.workflow_settings import read_around
+from bot.conductor.workflow_settings import read_settings
 from bot.github.port import GitHub
 from bot.model.decision import Decision, Plan
-from bot.model.engine import Around
+from bot.model.engine import RepositorySettings
 from bot.model.errors import UsageError
 from bot.model.issue import NeedState
 from bot.model.record import Attempt
@@ -25,9 +25,11 @@ from bot.plan.starts.starts import expected_order
 from bot.plan.starts.waiting import state_of
 
 
-def foresee(github: GitHub, now: datetime, around: Around = Around()) -> tuple[Observation, Plan]:
+def foresee(
+    github: GitHub, now: datetime, settings: RepositorySettings = RepositorySettings()
+) -> tuple[Observation, Plan]:
     """Observe and plan as a tick would. Raises what the port raises."""
-    return decide(github, observe(github, now, around))
+    return decide(github, observe(github, now, settings))
 
 
 def plan_lines(seen: Observation, decided: Plan) -> Iterator[str]:
@@ -59,9 +61,11 @@ def plan_json(decided: Plan) -> str:
     )
 
 
-def why_lines(github: GitHub, now: datetime, number: int, around: Around = Around()) -> Iterator[str]:
+def why_lines(
+    github: GitHub, now: datetime, number: int, settings: RepositorySettings = RepositorySettings()
+) -> Iterator[str]:
     """All that bears on one task. Raises UsageError if it is not tracked."""
-    seen, decided = foresee(github, now, around)
+    seen, decided = foresee(github, now, settings)
     task = seen.snapshot.tasks.get(number)
     decision = next((item for item in decided.decisions if item.task == number), None)
     if task is None or decision is None:
@@ -108,7 +112,7 @@ def show_plan(environ: Mapping[str, str], *, as_json: bool) -> int:
     from bot.console.plan_and_why import foresee, plan_json, plan_lines
     from bot.github.client import connect
 
-    seen, decided = foresee(connect(environ), datetime.now(UTC), read_around(environ))
+    seen, decided = foresee(connect(environ), datetime.now(UTC), read_settings(environ))
     print(plan_json(decided) if as_json else _plain("\n".join(plan_lines(seen, decided))))
     return 0
 
@@ -118,5 +122,5 @@ def explain(environ: Mapping[str, str], number: int) -> int:
     from bot.console.plan_and_why import why_lines
     from bot.github.client import connect
 
-    print(_plain("\n".join(why_lines(connect(environ), datetime.now(UTC), number, read_around(environ)))))
+    print(_plain("\n".join(why_lines(connect(environ), datetime.now(UTC), number, read_settings(environ)))))
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bot.model.config import CONFIG_PATH
-from bot.model.engine import Around
+from bot.model.engine import RepositorySettings
 from bot.model.errors import UsageError
 from bot.notation.config import config_schema, read_config
 from bot.plan.facts.engines import choose_engine
@@ -49,6 +49,6 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: A
     )
     for warning in config.warnings:
         print(warning)
-    if problem := choose_engine(config, (), Around()).problem:
+    if problem := choose_engine(config, (), RepositorySettings()).problem:
         print(f"but nothing would start: {problem}")
     return 0

@@ -13,12 +13,12 @@ from bot.model.issue import (
     Account,
     Comment,
     Edge,
-    Event,
     EventKind,
     Issue,
     NeedState,
     Pull,
     StateReason,
+    TimelineEvent,
 )
 from bot.model.ref import Ref
 from bot.model.review import ChangedFile, Remark, Review
@@ -256,22 +256,22 @@ def _database_id(node: Json) -> int:
     return int(node.get("fullDatabaseId") or node.get("databaseId") or 0)
 
 
-def _events(node: Json, created: datetime) -> tuple[Event, ...]:
+def _events(node: Json, created: datetime) -> tuple[TimelineEvent, ...]:
     events = [_event(one) for one in nodes(node, "timelineItems") if one.get("__typename") in _EVENTS]
     edits = {
-        Event(EventKind.EDITED, account(one.get("editor")), time(one["editedAt"]))
+        TimelineEvent(EventKind.EDITED, account(one.get("editor")), time(one["editedAt"]))
         for one in nodes(node, "userContentEdits")
     }
     if node.get("lastEditedAt") and node.get("editor"):
-        edits.add(Event(EventKind.EDITED, account(node["editor"]), time(node["lastEditedAt"])))
+        edits.add(TimelineEvent(EventKind.EDITED, account(node["editor"]), time(node["lastEditedAt"])))
     # The first entry of an edited body is its creation. Within a second the timeline's own order counts.
     events += sorted((edit for edit in edits if edit.at > created), key=lambda edit: (edit.at, edit.actor.id))
     return tuple(sorted(events, key=lambda event: event.at))
 
 
-def _event(node: Json) -> Event:
+def _event(node: Json) -> TimelineEvent:
     closer = (node.get("closer") or {}).get("__typename")
-    return Event(
+    return TimelineEvent(
         kind=_EVENTS[node["__typename"]],
         actor=account(node.get("actor")),
         at=time(node["createdAt"]),

@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from bot.model.chosen import Chosen
-from bot.model.engine import Wish
+from bot.model.chosen import BatchOverrides
+from bot.model.engine import EngineRequest
 from bot.model.issue import Comment, Issue
 from bot.model.moment import Moment
 from bot.model.record import Attempt, Proposed
@@ -45,11 +45,11 @@ class Order(Struct, frozen=True, omit_defaults=True):
     tasks: tuple[int, ...]
     strategy: Strategy = Strategy.PARALLEL
     max_parallel: int | None = None
-    wish: Wish = Wish()
+    wish: EngineRequest = EngineRequest()
     max_parallel_by_status: dict[str, int] = field(default_factory=dict)
     stop_on_failure: bool = False
     max_retries: int = 0
-    chosen: Chosen = Chosen()
+    chosen: BatchOverrides = BatchOverrides()
     end_blocked: bool = False
     dry_run: bool = False
     left_out: tuple[str, ...] = ()  # what was named and is no member, in words

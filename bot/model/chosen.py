@@ -5,7 +5,7 @@ from datetime import timedelta
 from msgspec import Struct
 
 
-class Chosen(Struct, frozen=True, omit_defaults=True):
+class BatchOverrides(Struct, frozen=True, omit_defaults=True):
     """Kept for the batch's whole life. Empty: as configured."""
 
     stall_timeout: timedelta | None = None

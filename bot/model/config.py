@@ -6,7 +6,7 @@ from datetime import timedelta
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from bot.model.chosen import Chosen
+from bot.model.chosen import BatchOverrides
 from bot.model.issue import Edge, Issue
 from bot.model.status import Status
 from bot.model.unit import Gate, Kind
@@ -198,7 +198,7 @@ class Config(Struct, frozen=True):
         """The full name of one of our labels: `cf:ready` for `ready`."""
         return f"{self.prefix}:{name}"
 
-    def with_chosen(self, chosen: Chosen) -> "Config":
+    def with_chosen(self, chosen: BatchOverrides) -> "Config":
         """The configuration as a batch wants it for its members."""
         stall = replace(
             self.stall,

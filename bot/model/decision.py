@@ -9,8 +9,8 @@ from msgspec import Struct, field
 from bot.model.advice import Verdict
 from bot.model.batch import Batch, BatchRecord
 from bot.model.change import React
-from bot.model.chosen import Chosen
-from bot.model.engine import Choice
+from bot.model.chosen import BatchOverrides
+from bot.model.engine import EngineChoice
 from bot.model.record import Fixed, Proposed, Record
 from bot.model.ref import Ref
 from bot.model.snapshot import Lookup
@@ -60,9 +60,9 @@ class Start(Struct, frozen=True):
     number: int
     kind: Kind = Kind.CODE
     earlier: str = ""
-    choice: Choice = Choice()
+    choice: EngineChoice = EngineChoice()
     exceptions: tuple[str, ...] = ()
-    chosen: Chosen = Chosen()
+    chosen: BatchOverrides = BatchOverrides()
 
 
 class Decision(Struct, frozen=True):

@@ -63,7 +63,7 @@ RENAMED: Mapping[str, str] = {
 }
 
 
-class Wish(Struct, frozen=True, omit_defaults=True):
+class EngineRequest(Struct, frozen=True, omit_defaults=True):
     """What a command, a batch, a label or a variable asks for; what is empty is left to the next of them.
 
     A provider or model named together with an engine counts for that engine only. There is no address among these: it is sent
@@ -75,7 +75,7 @@ class Wish(Struct, frozen=True, omit_defaults=True):
     model: str = ""
 
 
-class Around(Struct, frozen=True):
+class RepositorySettings(Struct, frozen=True):
     """What the repository's settings say beside its configuration file.
 
     `variables` are those of `VARIABLES` that are set; `secrets` says of a name of `SECRETS` whether it is set. A name that is
@@ -86,7 +86,7 @@ class Around(Struct, frozen=True):
     secrets: Mapping[str, bool] = field(default_factory=dict)
 
 
-class Choice(Struct, frozen=True):
+class EngineChoice(Struct, frozen=True):
     """The engine of one attempt. `engine` is empty where no agent runs; `model` and `base_url` where its own defaults hold.
 
     `secret` is the name of the one secret its job gets. `because` says where each came from, `problem` why it cannot start.

@@ -44,7 +44,7 @@ class EventKind(StrEnum):
     EDITED = "edited"  # of the body; `actor` is the editor
 
 
-class Event(Struct, frozen=True):
+class TimelineEvent(Struct, frozen=True):
     """One entry of an issue's history. `label` is set for label events; `by_merge` on a close that a merge or commit caused."""
 
     kind: EventKind
@@ -134,7 +134,7 @@ class Issue(Struct, frozen=True):
     created_at: datetime
     updated_at: datetime
     closed_at: datetime | None = None
-    events: tuple[Event, ...] = ()
+    events: tuple[TimelineEvent, ...] = ()
     edges: tuple[Edge, ...] = ()
     hidden_edges: int = 0  # open blockers that the summary counts and the list does not show to this token
     children: tuple[Edge, ...] = ()  # its sub-issues

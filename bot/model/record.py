@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from bot.model.engine import Wish
+from bot.model.engine import EngineRequest
 from bot.model.moment import Moment, check_years
 from bot.model.report import Hold, Outcome, Question
 from bot.model.status import Status
@@ -204,7 +204,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     republish: bool = False  # that work is proven, or let through by a person, and only publishing is left
     reviewed_at: Moment | None = None
     reopened_at: Moment | None = None
-    wish: Wish = Wish()  # what a person's command asked for; it holds until the next order
+    wish: EngineRequest = EngineRequest()  # what a person's command asked for; it holds until the next order
     called: bool = False  # a person ran it by command, and nobody has ordered it in another way since
     timeout_minutes: int = 0  # the same person's limit for each attempt; 0: as configured
     held: Held | None = None

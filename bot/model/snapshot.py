@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from bot.model.advice import Judged, Proposal, Verdict
 from bot.model.batch import Batch
 from bot.model.config import Config
-from bot.model.engine import Around
+from bot.model.engine import RepositorySettings
 from bot.model.issue import Comment, Issue, NeedState
 from bot.model.record import Fixed, Proposed, Spent
 from bot.model.ref import Ref
@@ -72,7 +72,7 @@ class Snapshot(Struct, frozen=True):
     than this hold no orders. `acted`: comments whose commands were seen to.
     `remembered` are verdicts of earlier ticks by question_fingerprint; `judged` is filled only where a question's words were
     taken out. `fixed` are shared failures that were mended, by fingerprint.
-    `standstill` says why nothing may start at all (empty: starts are allowed).
+    `starts_blocked_by` says why nothing may start at all (empty: starts are allowed).
     """
 
     now: datetime
@@ -90,11 +90,11 @@ class Snapshot(Struct, frozen=True):
     reports: Mapping[int, Report | None] = field(
         default_factory=dict
     )  # None: the artifact is not a readable report
-    standstill: str = ""
+    starts_blocked_by: str = field(default="", name="standstill")
     batches: tuple[Batch, ...] = ()  # those that have not ended, oldest first
     verdicts: Mapping[Question, Verdict] = field(default_factory=dict)
     proposals: Mapping[tuple[int, ...], Proposal] = field(default_factory=dict)
-    around: Around = Around()
+    settings: RepositorySettings = field(default=RepositorySettings(), name="around")
     orphans: tuple[
         int, ...
     ] = ()  # runs that still live and whose tasks are all gone: they take slots until they have ended

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from bot.model.chosen import Chosen
+from bot.model.chosen import BatchOverrides
 
 
 class Kind(StrEnum):
@@ -73,7 +73,7 @@ class Unit(Struct, frozen=True):
     joins: tuple[Join, ...] = ()
     base: str = ""
     before: int = 0
-    chosen: Chosen = Chosen()
+    chosen: BatchOverrides = BatchOverrides()
 
     @property
     def lead(self) -> int:

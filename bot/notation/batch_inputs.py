@@ -7,8 +7,8 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from bot.model.batch import Order, Strategy
-from bot.model.chosen import Chosen
-from bot.model.engine import ALIASES, ENGINES, RENAMED, WORD, Wish
+from bot.model.chosen import BatchOverrides
+from bot.model.engine import ALIASES, ENGINES, RENAMED, WORD, EngineRequest
 from bot.model.errors import UsageError
 from bot.model.moment import Moment
 from bot.notation.bystatus import STARTED_FROM, NotALimit, idle_names, read_by_status
@@ -56,7 +56,7 @@ def read_order(given: Mapping[str, str], run: int, by: str, at: Moment) -> Order
     except UsageError as error:
         problems.append(str(error))
         options = {}
-    wish = Wish(engine, _name(options, "provider", problems), _name(options, "model", problems))
+    wish = EngineRequest(engine, _name(options, "provider", problems), _name(options, "model", problems))
     order = _with_options(replace(order, wish=wish), options, problems)
     if problems:
         raise UsageError("; ".join(problems))
@@ -91,7 +91,7 @@ def read_options(text: str) -> Mapping[str, str]:
 
 
 def _with_options(order: Order, options: Mapping[str, str], problems: list[str]) -> Order:
-    chosen = Chosen(
+    chosen = BatchOverrides(
         stall_timeout=_duration(options, "stall_timeout", problems),
         stall_action=_choice(options, "stall_action", _CHOICES["stall_action"], problems),
         timeout=_duration(options, "timeout", problems),

@@ -49,9 +49,9 @@ def read_tick(text: bytes) -> TickRecord:
 def write_snapshot(snapshot: Snapshot) -> dict[str, Any]:
     """The snapshot as plain JSON values."""
     fields: dict[str, Any] = {}
-    for name, hint in _hints().items():
+    for name, (key, hint) in _wire().items():
         value = getattr(snapshot, name)
-        fields[name] = msgspec.to_builtins(list(value.items()) if _in_pairs(hint) else value)
+        fields[key] = msgspec.to_builtins(list(value.items()) if _in_pairs(hint) else value)
     return fields
 
 
@@ -59,15 +59,15 @@ def read_snapshot(fields: Mapping[str, Any]) -> Snapshot:
     """Raises Unreadable."""
     values: dict[str, Any] = {}
     try:
-        for name, hint in _hints().items():
-            if name not in fields:
+        for name, (key, hint) in _wire().items():
+            if key not in fields:
                 continue  # written before there was such a field
             if _in_pairs(hint):
                 # The types come from the hint of the field, so a checker that reads the text cannot know them.
-                key, value = get_args(hint)
-                values[name] = dict(msgspec.convert(fields[name], list[tuple[key, value]], strict=False))  # type: ignore[valid-type]
+                left, right = get_args(hint)
+                values[name] = dict(msgspec.convert(fields[key], list[tuple[left, right]], strict=False))  # type: ignore[valid-type]
             else:
-                values[name] = msgspec.convert(fields[name], hint, strict=False)
+                values[name] = msgspec.convert(fields[key], hint, strict=False)
         return Snapshot(**values)
     except (msgspec.MsgspecError, TypeError) as error:
         raise Unreadable(f"not a readable snapshot: {error}") from error
@@ -79,8 +79,10 @@ def write_decisions(decisions: tuple[Decision, ...]) -> dict[int, Any]:
 
 
 @cache
-def _hints() -> Mapping[str, Any]:
-    return get_type_hints(Snapshot)
+def _wire() -> Mapping[str, tuple[str, Any]]:
+    """Of each field of a snapshot: its name in a record, and its type."""
+    hints = get_type_hints(Snapshot)
+    return {info.name: (info.encode_name, hints[info.name]) for info in msgspec.structs.fields(Snapshot)}
 
 
 def _in_pairs(hint: Any) -> bool:

@@ -39,11 +39,11 @@ from bot.plan.shared_fixes import (
 from bot.plan.starts.budgets import hold_over_budget
 from bot.plan.starts.relations import mention_mismatch, to_be_written
 from bot.plan.starts.starts import (
+    hold_all_starts,
     hold_back_off,
     hold_cyclic,
     hold_for_needs,
     hold_paused,
-    hold_standstill,
     hold_unapproved,
     hold_unreadable,
     hold_until_called,
@@ -75,7 +75,7 @@ RULES: tuple[Rule, ...] = (
     await_fix,
     tell_failed_fix,
     wait_for_people,
-    hold_standstill,
+    hold_all_starts,
     hold_paused,
     hold_without_agent,
     hold_back_off,

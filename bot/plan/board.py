@@ -7,11 +7,11 @@ from functools import cached_property
 from msgspec import Struct
 
 from bot.model.change import React
-from bot.model.chosen import Chosen
+from bot.model.chosen import BatchOverrides
 from bot.model.command import Ordered
 from bot.model.config import Config
 from bot.model.decision import CancelRun, Decision, Notice, Start, Verb
-from bot.model.engine import Choice
+from bot.model.engine import EngineChoice
 from bot.model.issue import NeedState
 from bot.model.record import Approval, Record
 from bot.model.ref import Ref
@@ -106,11 +106,11 @@ class Board:
         """The batch that owns each member."""
         return owners(self.courses.values())
 
-    def chosen(self, item: Item) -> Chosen:
+    def chosen(self, item: Item) -> BatchOverrides:
         """What the batch that made the task ready wants for it, also after that batch was stopped."""
         course = self.batches.get(item.number) or self.courses.get(item.record.batch)
         order = course.batch.order if course is not None else None
-        return order.chosen if order is not None else Chosen()
+        return order.chosen if order is not None else BatchOverrides()
 
     @cached_property
     def graph(self) -> Graph[int]:
@@ -131,13 +131,13 @@ class Board:
     def behind_cycles(self) -> frozenset[int]:
         return self.graph.behind_cycles
 
-    def choice(self, item: Item) -> Choice:
+    def choice(self, item: Item) -> EngineChoice:
         """Which agent would work on it: asked for by a command or its batch, by its labels, or as configured."""
         wishes = [("the command", item.record.wish)]
         batch = self.batches.get(item.number)
         if batch is not None and batch.order is not None:
             wishes.append((f"batch #{batch.number}", batch.order.wish))
-        return choose_engine(self.config, item.task.issue.labels, self.snapshot.around, wishes)
+        return choose_engine(self.config, item.task.issue.labels, self.snapshot.settings, wishes)
 
     def own_pull(self, item: Item) -> Ref:
         return Ref(self.snapshot.repository.full_name, item.record.pull)
@@ -198,7 +198,7 @@ class Board:
         return self.decide(item, Verb.MOVE, reason, status, record, notices=notices)
 
 
-def engine_for(number: int, snapshot: Snapshot) -> Choice:
+def engine_for(number: int, snapshot: Snapshot) -> EngineChoice:
     """Which agent would work on this task, which is one of the snapshot's."""
     board = Board(snapshot)
     return board.choice(next(item for item in board.items if item.number == number))

@@ -5,7 +5,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from bot.model.decision import Decision, Notice, Verb
-from bot.model.issue import Event, EventKind, NeedState, Pull, StateReason
+from bot.model.issue import EventKind, NeedState, Pull, StateReason, TimelineEvent
 from bot.model.snapshot import NeedOf
 from bot.model.status import MOVES, Status, may_move
 from bot.notation.keys import Key, branch_of
@@ -81,7 +81,7 @@ def admit_reopened(item: Item, board: Board) -> Decision | None:
     )
 
 
-def _reopening(item: Item, board: Board) -> Event | None:
+def _reopening(item: Item, board: Board) -> TimelineEvent | None:
     """The newest reopening of a finished task by somebody else than us that was not acted upon yet."""
     finished = (Status.DONE, Status.MERGED)
     dropped_at = item.record.status_at if item.record.status is None else None

@@ -56,7 +56,7 @@ def reduced(snapshot: Snapshot) -> Snapshot:
             for run, jobs in snapshot.jobs.items()
         },
         reports={number: _report(report) for number, report in snapshot.reports.items()},
-        standstill=quote_line(snapshot.standstill),
+        starts_blocked_by=quote_line(snapshot.starts_blocked_by),
         batches=tuple(_batch(batch, snapshot) for batch in snapshot.batches),
         others={number: _issue(issue, snapshot) for number, issue in snapshot.others.items()},
         verdicts={

@@ -197,7 +197,7 @@ def _go_on(item: Item, failure: str, board: Board, reason: str) -> Decision:
 
 def fixes_to_open(decided: Mapping[int, Decision], board: Board) -> tuple[OpenIssue, ...]:
     """One issue for each failure that two or more tasks wait with and that no open fix is for."""
-    if board.config.shared_fixes == "off" or board.snapshot.standstill:
+    if board.config.shared_fixes == "off" or board.snapshot.starts_blocked_by:
         return ()
     return tuple(_to_open(decided, board))
 

@@ -282,12 +282,12 @@ def _play(order: _Order, environ: Mapping[str, str]) -> int:
 
 def _require_engine(prepared: "Prepared", environ: Mapping[str, str]) -> None:
     """Raise UsageError naming what the agent lacks: no task could start, and everybody would wait for nothing."""
-    from bot.model.engine import SECRETS, Around
+    from bot.model.engine import SECRETS, RepositorySettings
     from bot.plan.facts.engines import choose_engine
 
-    around = Around(secrets={name: bool(environ.get(name)) for name in SECRETS})
-    choice = choose_engine(prepared.config, (), around)
-    if choice.problem and around.secrets.get(choice.secret) is False:
+    settings = RepositorySettings(secrets={name: bool(environ.get(name)) for name in SECRETS})
+    choice = choose_engine(prepared.config, (), settings)
+    if choice.problem and settings.secrets.get(choice.secret) is False:
         raise UsageError(f"the engine {choice.engine} needs its key: set {choice.secret} in your environment")
     if choice.problem:
         raise UsageError(choice.problem)

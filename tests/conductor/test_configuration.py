@@ -11,7 +11,7 @@ import pytest
 
 from bot.conductor.observe import observe
 from bot.conductor.tick import tick
-from bot.model.engine import Around
+from bot.model.engine import RepositorySettings
 from bot.model.ref import Ref
 from bot.model.report import Outcome
 from bot.sandbox.world.in_process import client_of
@@ -478,7 +478,7 @@ def test_the_engine_its_model_and_the_name_of_its_secret_reach_the_unit(lines, l
     """By configuration, label and repository variable; what it is, not the key, travels."""
     story = Story(f"version: 1\nlinger: 0\n{lines}\n")
     story.ready("", *([label] if label else []))
-    tick(story.github, lambda: story.world.now, around=Around(variables, {}))
+    tick(story.github, lambda: story.world.now, settings=RepositorySettings(variables, {}))
 
     unit = sent_unit(story)
     assert tuple(unit[name] for name in ("engine", "provider", "model", "base_url", "secret")) == sent
@@ -487,8 +487,8 @@ def test_the_engine_its_model_and_the_name_of_its_secret_reach_the_unit(lines, l
 def test_a_missing_key_holds_the_tasks_of_its_engine_only():
     story = Story("version: 1\nlinger: 0\nengine: codex\n")
     held, started_ = story.ready(), story.ready("", "cf:engine/gemini")
-    around = Around(secrets={"OPENAI_API_KEY": False, "GEMINI_API_KEY": True})
-    tick(story.github, lambda: story.world.now, around=around)
+    settings = RepositorySettings(secrets={"OPENAI_API_KEY": False, "GEMINI_API_KEY": True})
+    tick(story.github, lambda: story.world.now, settings=settings)
 
     assert started(story) == [started_]
     assert held not in started(story)

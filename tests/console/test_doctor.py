@@ -10,7 +10,7 @@ from bot.cli import main
 from bot.conductor.tell.webhook import Webhook
 from bot.console import doctor
 from bot.console.doctor import Finding, Health, examine, finding_lines, try_webhook
-from bot.model.engine import Around
+from bot.model.engine import RepositorySettings
 from bot.model.errors import CannotGoOn, TryLater
 from bot.sandbox.world.git import MemoryGit
 from bot.sandbox.world.in_process import InProcess
@@ -21,10 +21,10 @@ def examined(story, by="maintainer"):
     return InProcess(story.world, story.world.token(by))
 
 
-def looked(story, by="maintainer", **around):
+def looked(story, by="maintainer", **settings):
     """What is found, by what it is about; several of one kind stand in a list."""
     found: dict[str, list[object]] = {}
-    for finding in examine(examined(story, by), story.world.now, Around(**around)):
+    for finding in examine(examined(story, by), story.world.now, RepositorySettings(**settings)):
         found.setdefault(finding.about, []).append(finding)
     return found
 
@@ -128,7 +128,7 @@ def test_a_repository_that_takes_nothing_is_a_problem(running, change, words):
     github = examined(running)
     view = github.view("cf", None)
     github.view = lambda *_: replace(view, repository=replace(view.repository, **change))
-    found = {finding.about: finding for finding in examine(github, running.world.now, Around())}
+    found = {finding.about: finding for finding in examine(github, running.world.now, RepositorySettings())}
     assert found["repository"].health is Health.PROBLEM
     assert words in found["repository"].words
 
@@ -152,19 +152,25 @@ class Broken:
 def test_without_any_answer_there_is_one_finding_and_with_some_the_rest_is_looked_at(running):
     github = examined(running)
     dead = Broken(github, "view", error=CannotGoOn("GitHub does not accept the token"))
-    (finding,) = examine(dead, running.world.now, Around())
+    (finding,) = examine(dead, running.world.now, RepositorySettings())
     assert finding.health is Health.PROBLEM
     assert "does not accept" in finding.words
     partly = Broken(
         github, "text_at", "permission", "runs", "actions_may_open_pulls", error=TryLater("GitHub is busy")
     )
-    found = [one for one in examine(partly, running.world.now, Around()) if "GitHub is busy" in one.words]
+    found = [
+        one
+        for one in examine(partly, running.world.now, RepositorySettings())
+        if "GitHub is busy" in one.words
+    ]
     assert {one.about for one in found} == {"workflow", "permission", "conductor", "pull requests"}
     assert {one.health for one in found} == {Health.UNKNOWN}
 
 
 def test_lines_say_health_first_and_the_mend_below(running):
-    lines = list(finding_lines(list(examine(examined(Story(worker=False)), running.world.now, Around()))))
+    lines = list(
+        finding_lines(list(examine(examined(Story(worker=False)), running.world.now, RepositorySettings())))
+    )
     place = next(at for at, line in enumerate(lines) if "cf-worker.yml is missing" in line)
     assert lines[place].startswith("problem  workflow: ")
     assert lines[place + 1].strip() == "run `cf init`, commit and push"
@@ -195,7 +201,7 @@ def test_without_a_token_it_says_which_variable(monkeypatch, capsys):
 
 def test_the_exit_code_and_json_are_for_machines(running, monkeypatch, capsys):
     monkeypatch.setattr("bot.github.client.connect", lambda _: None)
-    found = list(examine(examined(running), running.world.now, Around()))
+    found = list(examine(examined(running), running.world.now, RepositorySettings()))
     monkeypatch.setattr(doctor, "examine", lambda *_: found)
     assert main(["doctor", "--json"]) == 0
     assert [finding["health"] for finding in json.loads(capsys.readouterr().out)].count("problem") == 0

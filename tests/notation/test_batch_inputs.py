@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model.batch import Order, Strategy
-from bot.model.chosen import Chosen
-from bot.model.engine import Wish
+from bot.model.chosen import BatchOverrides
+from bot.model.engine import EngineRequest
 from bot.model.errors import UsageError
 from bot.model.status import Status
 from bot.notation.batch_inputs import OPTIONS, read_options, read_order
@@ -54,11 +54,13 @@ def test_an_order_holds_every_option_and_survives_its_issue():
         (),
         Strategy.AUTO,
         2,
-        Wish("command", "openai", "gpt-5"),
+        EngineRequest("command", "openai", "gpt-5"),
         {Status.READY: 3, Status.FAILED: 0},
         stop_on_failure=True,
         max_retries=3,
-        chosen=Chosen(timedelta(minutes=10), "retry", timedelta(hours=2), "worktree", "auto", timedelta(0)),
+        chosen=BatchOverrides(
+            timedelta(minutes=10), "retry", timedelta(hours=2), "worktree", "auto", timedelta(0)
+        ),
         end_blocked=True,
         dry_run=True,
     )

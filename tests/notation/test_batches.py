@@ -19,7 +19,7 @@ from bot.model.batch import (
     Search,
     Strategy,
 )
-from bot.model.issue import Account, Comment, Event, EventKind, Issue
+from bot.model.issue import Account, Comment, EventKind, Issue, TimelineEvent
 from bot.notation.batches import (
     batch_body,
     batch_title,
@@ -45,12 +45,12 @@ def body(
     return batch_body(order, record, rows, outline, timedelta(minutes=1))
 
 
-def issue(text: str, author: Account = BOT, events: tuple[Event, ...] = ()) -> Issue:
+def issue(text: str, author: Account = BOT, events: tuple[TimelineEvent, ...] = ()) -> Issue:
     return Issue(30, "I_30", 1, "cf batch", text, author, True, None, ("cf:batch",), NOW, NOW, events=events)
 
 
-def edited(by: Account) -> tuple[Event, ...]:
-    return (Event(EventKind.EDITED, by, NOW + timedelta(minutes=1)),)
+def edited(by: Account) -> tuple[TimelineEvent, ...]:
+    return (TimelineEvent(EventKind.EDITED, by, NOW + timedelta(minutes=1)),)
 
 
 def test_order_and_record_survive_their_issue():

@@ -201,7 +201,7 @@ def snapshots(draw):
             Ref("acme/shop", 6): NeedState.COMPLETED,
             Ref("acme/shop", 70): NeedState.OPEN_PULL,
         },
-        standstill=draw(st.sampled_from([""] * 9 + ["paused"])),
+        starts_blocked_by=draw(st.sampled_from([""] * 9 + ["paused"])),
     )
 
 
@@ -253,7 +253,7 @@ def forbids(task, snapshot):
         "closed": not issue.is_open,
         "not ready": not issue.has_label("cf:ready"),
         "paused": issue.has_label("cf:pause"),
-        "standstill": bool(snapshot.standstill),
+        "starts_blocked_by": bool(snapshot.starts_blocked_by),
         "needs": bool(issue.hidden_edges) or not all(map(satisfied, task.needs)),
         "live": record.live is not None,
         "back-off": record.not_before is not None and record.not_before > snapshot.now,

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.github.credential import Credential
-from bot.model.engine import Around
+from bot.model.engine import RepositorySettings
 from bot.model.record import Approval, Attempt, Record
 from bot.model.report import Outcome, Report
 from bot.model.run import Job
@@ -151,7 +151,7 @@ class Bench:
         self.write(replace(self.record, attempts=(*self.record.attempts, attempt), approval=approval))
         blob = git(self.origin, "rev-parse", "main:.github/cf.yml")
         config = read_config(self.github.file(blob), blob)
-        choice = choose_engine(config, (), Around())
+        choice = choose_engine(config, (), RepositorySettings())
         gates = tuple(gate.name for gate in config.gates)
         self.unit = Unit(
             kind=kind,

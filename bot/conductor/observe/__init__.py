@@ -30,7 +30,7 @@ from bot.conductor.observe.view import FIRST_WINDOW, Observation, open_dashboard
 from bot.github.port import Reader
 from bot.model.batch import Batch
 from bot.model.config import WORKER_WORKFLOW, Config
-from bot.model.engine import Around
+from bot.model.engine import RepositorySettings
 from bot.model.errors import TryLater
 from bot.model.issue import Comment, Issue
 from bot.model.record import Proposed, Spent
@@ -48,7 +48,9 @@ from bot.notation.state import State
 from bot.plan.starts.budgets import day_of, spent_today
 
 
-def observe(github: Reader, now: datetime, around: Around = Around()) -> Observation:
+def observe(
+    github: Reader, now: datetime, settings: RepositorySettings = RepositorySettings()
+) -> Observation:
     """One look at the repository. Raises what the port raises."""
     runs, missing = worker_runs(github, now - RUNS_WINDOW)
     view, config, problem, state, dashboard = read_view(github, now, tasks_named_by(runs))
@@ -83,7 +85,7 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
         others=others,
         orders_after=orders_after,
         acted=acted,
-        around=around,
+        settings=settings,
         spent=_spent(state, comments, now, accounts),
         orphans=orphaned_runs(github, runs, tasks, {batch.number for batch in batches}),
         remembered=state.verdicts if state else {},
@@ -93,7 +95,8 @@ def observe(github: Reader, now: datetime, around: Around = Around()) -> Observa
     snapshot, boxes = read_boxes(dashboard, snapshot, partial(look_up, github))
     paused = pause_words(dashboards, snapshot, boxes, state.paused_for if state else "")
     snapshot = replace(
-        with_boxes(snapshot, boxes, dashboard), standstill=problem or _missing_words(view, missing) or paused
+        with_boxes(snapshot, boxes, dashboard),
+        starts_blocked_by=problem or _missing_words(view, missing) or paused,
     )
     latest = max((comment.updated_at for comment in comments), default=None)
     return Observation(

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bot.github.port import Reader
 from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.errors import WorkflowMissing
-from bot.model.issue import Comment, Event, EventKind
+from bot.model.issue import Comment, EventKind, TimelineEvent
 from bot.model.record import Attempt, Record
 from bot.model.run import Run
 from bot.model.status import Status
@@ -65,7 +65,7 @@ def with_lost_records(
     return {**tasks, **{number: replace(tasks[number], **held) for number, held in found.items()}, **pieced}
 
 
-def _starts(task: Task, config: Config, accounts: Collection[int]) -> list[Event]:
+def _starts(task: Task, config: Config, accounts: Collection[int]) -> list[TimelineEvent]:
     """The times that we called it in progress, oldest first."""
     label = config.label(Status.IN_PROGRESS).casefold()
     return [

@@ -111,7 +111,11 @@ def obey(github: GitHub, request: Request, now: datetime) -> str:
         github.dispatch(CONDUCTOR_WORKFLOW, seen.view.repository.default_branch, {})
     except (Refused, WorkflowMissing) as error:
         raise CannotGoOn(f"{said}, but the conductor could not be started: {error}") from error
-    return f"{said}; nothing starts for now: {snapshot.standstill}" if snapshot.standstill else said
+    return (
+        f"{said}; nothing starts for now: {snapshot.starts_blocked_by}"
+        if snapshot.starts_blocked_by
+        else said
+    )
 
 
 def _check_people(github: GitHub, seen: Observation, request: Request) -> Snapshot:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.console.init.detect import Proposal
 from bot.model.config import CONFIG_PATH, Config
-from bot.model.engine import COMMAND, ENGINES, Around
+from bot.model.engine import COMMAND, ENGINES, RepositorySettings
 from bot.model.errors import UsageError
 
 _WORKFLOWS = ".github/workflows"
@@ -116,7 +116,9 @@ def _next_steps(root: Path) -> Iterator[str]:
     from bot.notation.config import read_config
     from bot.plan.facts.engines import choose_engine
 
-    choice = choose_engine(read_config((root / CONFIG_PATH).read_text(encoding="utf-8")), (), Around())
+    choice = choose_engine(
+        read_config((root / CONFIG_PATH).read_text(encoding="utf-8")), (), RepositorySettings()
+    )
     yield ""
     yield "Next:"
     if choice.problem:

@@ -18,7 +18,7 @@ from bot.model.batch import (
     Strategy,
 )
 from bot.model.decision import BatchStep, Decision, Notice, OpenIssue
-from bot.model.issue import Event, EventKind
+from bot.model.issue import EventKind, TimelineEvent
 from bot.model.record import Record
 from bot.model.report import Outcome
 from bot.model.snapshot import InferNeeds
@@ -139,8 +139,8 @@ class _Batch:
 
     def _full(self, live: int) -> str:
         board, pause = self._board, self._board.config.label("pause")
-        if board.snapshot.standstill:
-            return board.snapshot.standstill
+        if board.snapshot.starts_blocked_by:
+            return board.snapshot.starts_blocked_by
         if self._course.batch.issue.has_label(pause):
             return f"paused by the label `{pause}`"
         return (
@@ -401,7 +401,7 @@ def happened_to(before: Record, decision: Decision, result: Result) -> tuple[str
     return None
 
 
-def _actor(events: Sequence[Event], accounts: frozenset[int]) -> str:
+def _actor(events: Sequence[TimelineEvent], accounts: frozenset[int]) -> str:
     people = [event for event in events if event.actor.id not in accounts]
     return max(people, key=lambda event: event.at).actor.login if people else ""
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from bot.model.change import EYES, ROCKET, React
 from bot.model.command import COMMANDS, STARTING, Command, Ordered, Place, Row, row_of
 from bot.model.decision import Decision, Verb
-from bot.model.engine import ALIASES, Wish
+from bot.model.engine import ALIASES, EngineRequest
 from bot.model.record import Answer
 from bot.model.report import Hold, Outcome
 from bot.model.status import Status
@@ -266,7 +266,7 @@ def _run(item: Item, ordered: Ordered, board: Board) -> Item:
 def wished(item: Item, ordered: Ordered) -> Item:
     """The task with what the options of a `run` ask for."""
     command = ordered.command
-    wish = Wish(engine=command.value("engine").lower(), model=command.value("model"))
+    wish = EngineRequest(engine=command.value("engine").lower(), model=command.value("model"))
     minutes = read_duration(command.value("timeout") or 0) // timedelta(minutes=1)
     return replace(item, record=replace(item.record, wish=wish, timeout_minutes=minutes, called=True))
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bot.model.batch import Action, Batch, BatchRecord, BatchState, Control, Order
 from bot.model.command import STARTING, Ordered
-from bot.model.issue import Event, EventKind
+from bot.model.issue import EventKind, TimelineEvent
 from bot.model.snapshot import Lookup, Snapshot
 from bot.notation.batches import read_control
 from bot.plan.facts.labels import meant_status
@@ -238,7 +238,9 @@ def _closing(batch: Batch, snapshot: Snapshot, said: Sequence[Control]) -> Contr
     return Control(Action.STOP, closed.actor.login if closed else "", at)
 
 
-def _of_people(events: Iterable[Event], kind: EventKind, accounts: frozenset[int]) -> Iterable[Event]:
+def _of_people(
+    events: Iterable[TimelineEvent], kind: EventKind, accounts: frozenset[int]
+) -> Iterable[TimelineEvent]:
     return (event for event in events if event.kind is kind and event.actor.id not in accounts)
 
 

@@ -14,10 +14,10 @@ from bot.model.engine import (
     PROVIDER_SECRETS,
     RENAMED,
     WORD,
-    Around,
-    Choice,
+    EngineChoice,
+    EngineRequest,
     Known,
-    Wish,
+    RepositorySettings,
 )
 from bot.notation.quoting import quote_line
 
@@ -25,20 +25,23 @@ _SETTINGS = "Settings > Secrets and variables > Actions"
 
 
 def choose_engine(
-    config: Config, labels: Iterable[str], around: Around, wishes: Sequence[tuple[str, Wish]] = ()
-) -> Choice:
+    config: Config,
+    labels: Iterable[str],
+    settings: RepositorySettings,
+    wishes: Sequence[tuple[str, EngineRequest]] = (),
+) -> EngineChoice:
     """The first that names a thing has it: `wishes` (command, batch), labels, repository variables, configuration, default.
 
     `wishes` come with the words that name where each is from. A choice with a `problem` must not start.
     """
     labelled = _labelled(config, labels)
-    variables = around.variables
+    variables = settings.variables
     layers = [
         *wishes,
         *labelled,
         (
             "variable",
-            Wish(
+            EngineRequest(
                 variables.get("CF_ENGINE", ""),
                 variables.get("CF_PROVIDER", ""),
                 variables.get("CF_MODEL", ""),
@@ -48,19 +51,19 @@ def choose_engine(
     named, source = _first(layers, "engine", "")
     engine = ALIASES.get(named or config.engine, named or config.engine)
     if problem := engine_problem(engine) or _several(labelled, "engine") or _several(labelled, "model"):
-        return Choice(engine, problem=f"{problem} ({source or CONFIG_PATH})")
+        return EngineChoice(engine, problem=f"{problem} ({source or CONFIG_PATH})")
     own = config.engines.get(engine, EngineConfig())
     layers = [
         *layers,
-        (f"{CONFIG_PATH}, engines.{engine}", Wish(engine, own.provider or "", own.model or "")),
-        (CONFIG_PATH, Wish(config.engine, "", config.model or "")),
+        (f"{CONFIG_PATH}, engines.{engine}", EngineRequest(engine, own.provider or "", own.model or "")),
+        (CONFIG_PATH, EngineRequest(config.engine, "", config.model or "")),
     ]
     model, model_from = _first(layers, "model", engine)
     provider, provider_from = _first(layers, "provider", engine)
     base_url, base_from = own.base_url or "", CONFIG_PATH
     if variables.get("CF_BASE_URL") and _same(variables.get("CF_ENGINE", ""), engine):
         base_url, base_from = variables["CF_BASE_URL"], "variable"
-    found = Choice(
+    found = EngineChoice(
         engine,
         provider or _provider_of(model, ENGINES[engine]),
         model,
@@ -80,7 +83,7 @@ def choose_engine(
             if value
         ),
     )
-    return _with_key(found, own, around)
+    return _with_key(found, own, settings)
 
 
 def engine_problem(name: str) -> str:
@@ -97,7 +100,7 @@ def secret_of(engine: str, provider: str) -> str:
     return OWN_KEY if engine == COMMAND else PROVIDER_SECRETS.get(provider, OWN_KEY)
 
 
-def _with_key(choice: Choice, own: EngineConfig, around: Around) -> Choice:
+def _with_key(choice: EngineChoice, own: EngineConfig, settings: RepositorySettings) -> EngineChoice:
     """The choice with the name of its secret, or with what is missing."""
     engine, known = choice.engine, ENGINES[choice.engine]
     for what, value in (("provider", choice.provider), ("model", choice.model)):
@@ -125,7 +128,7 @@ def _with_key(choice: Choice, own: EngineConfig, around: Around) -> Choice:
             f" or set engines.{engine}.provider in {CONFIG_PATH}",
         )
     secret = secret_of(engine, choice.provider)
-    if around.secrets.get(secret) is False:
+    if settings.secrets.get(secret) is False:
         return replace(
             choice,
             secret=secret,
@@ -144,7 +147,7 @@ def no_model(engine: str) -> str:
     )
 
 
-def _labelled(config: Config, labels: Iterable[str]) -> list[tuple[str, Wish]]:
+def _labelled(config: Config, labels: Iterable[str]) -> list[tuple[str, EngineRequest]]:
     """`cf:engine/codex` and `cf:model/gpt-5`: the part after the slash keeps its spelling."""
     found = []
     for label in labels:
@@ -152,17 +155,17 @@ def _labelled(config: Config, labels: Iterable[str]) -> list[tuple[str, Wish]]:
             start = config.label(f"{field}/")
             if label.casefold().startswith(start.casefold()):
                 value = label[len(start) :].strip()
-                wish = Wish(value.lower()) if field == "engine" else Wish(model=value)
+                wish = EngineRequest(value.lower()) if field == "engine" else EngineRequest(model=value)
                 found.append((f"label {quote_line(label, 60)}", wish))
     return found
 
 
-def _several(labelled: Sequence[tuple[str, Wish]], field: str) -> str:
+def _several(labelled: Sequence[tuple[str, EngineRequest]], field: str) -> str:
     named = sorted({source for source, wish in labelled if getattr(wish, field)})
     return f"only one can be meant: {' and '.join(named)}" if len(named) > 1 else ""
 
 
-def _first(layers: Iterable[tuple[str, Wish]], field: str, engine: str) -> tuple[str, str]:
+def _first(layers: Iterable[tuple[str, EngineRequest]], field: str, engine: str) -> tuple[str, str]:
     """Who names this field first, for this engine (empty: for any)."""
     for source, wish in layers:
         value: str = getattr(wish, field)

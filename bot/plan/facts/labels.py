@@ -6,7 +6,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from bot.model.issue import Event, EventKind, Issue
+from bot.model.issue import EventKind, Issue, TimelineEvent
 from bot.model.snapshot import Snapshot
 from bot.model.status import PRECEDENCE, Status
 from bot.model.task import Task
@@ -18,7 +18,7 @@ class Meant(Struct, frozen=True):
     """`status` None: no status label. `move` is a person's label event newer than our last write, if that decided."""
 
     status: Status | None
-    move: Event | None = None
+    move: TimelineEvent | None = None
 
 
 @cache
@@ -60,7 +60,7 @@ def meant_status(task: Task, snapshot: Snapshot) -> Meant:
     return Meant(next(status for status in PRECEDENCE if status in present))
 
 
-def _before_our_label(move: Event, task: Task, snapshot: Snapshot) -> bool:
+def _before_our_label(move: TimelineEvent, task: Task, snapshot: Snapshot) -> bool:
     """Whether the move is of the second of our last write, and no label of ours followed that write."""
     since = _last_write(task)
     ours = (
@@ -71,7 +71,7 @@ def _before_our_label(move: Event, task: Task, snapshot: Snapshot) -> bool:
     return move.at <= since and not any(event.at >= since for event in ours)
 
 
-def newest_move(task: Task, snapshot: Snapshot, present: tuple[Status, ...]) -> Event | None:
+def newest_move(task: Task, snapshot: Snapshot, present: tuple[Status, ...]) -> TimelineEvent | None:
     """The newest label event by somebody else than us, on a status label still there, since our last status write.
 
     Events have whole seconds, so one in the second of our write counts as newer: what we acted upon is filtered by status.
@@ -91,7 +91,7 @@ def newest_move(task: Task, snapshot: Snapshot, present: tuple[Status, ...]) -> 
     return max(moves, key=lambda event: event.at) if moves else None
 
 
-def newest_removal(task: Task, snapshot: Snapshot) -> Event | None:
+def newest_removal(task: Task, snapshot: Snapshot) -> TimelineEvent | None:
     """The newest removal of a status label by a person, since our last status write. What an app removes is put back."""
     since = _last_write(task)
     removals = [
@@ -110,7 +110,7 @@ def _last_write(task: Task) -> datetime:
     return task.record.status_at.replace(microsecond=0) if task.record.status_at else _EVER
 
 
-def _status(event: Event, snapshot: Snapshot) -> Status | None:
+def _status(event: TimelineEvent, snapshot: Snapshot) -> Status | None:
     return _by_label(snapshot.config.prefix).get((event.label or "").casefold())
 
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from bot.model.issue import EDITS_SEEN, EVENTS_SEEN, GHOST, Account, Event, EventKind
+from bot.model.issue import EDITS_SEEN, EVENTS_SEEN, GHOST, Account, EventKind, TimelineEvent
 from bot.model.record import Approval, Record
 from bot.model.snapshot import Permission, Snapshot
 from bot.model.task import Task
@@ -130,12 +130,12 @@ def still_stands(approval: Approval, task: Task, snapshot: Snapshot) -> Approval
     return Approval(approval.by, approval.at, digest)
 
 
-def edits_of(events: tuple[Event, ...]) -> list[Event]:
+def edits_of(events: tuple[TimelineEvent, ...]) -> list[TimelineEvent]:
     """Changes of title or body."""
     return [event for event in events if event.kind in _EDITS]
 
 
-def edits_since(approval: Approval, events: tuple[Event, ...]) -> list[Event]:
+def edits_since(approval: Approval, events: tuple[TimelineEvent, ...]) -> list[TimelineEvent]:
     """Changes of title or body since an approval.
 
     An edit in the very second of the approval counts: which came first cannot be seen, and times of events are whole seconds.
@@ -144,7 +144,7 @@ def edits_since(approval: Approval, events: tuple[Event, ...]) -> list[Event]:
     return [event for event in edits_of(events) if event.at >= since]
 
 
-def sees_all_since(since: datetime, events: tuple[Event, ...]) -> bool:
+def sees_all_since(since: datetime, events: tuple[TimelineEvent, ...]) -> bool:
     """Whether every edit since then is among the events: GitHub tells only so many of them."""
     edited = [event.at for event in events if event.kind is EventKind.EDITED]
     others = [event.at for event in events if event.kind is not EventKind.EDITED]
@@ -153,7 +153,7 @@ def sees_all_since(since: datetime, events: tuple[Event, ...]) -> bool:
     return len(others) < EVENTS_SEEN or min(others) <= since
 
 
-def _newest_order(task: Task, snapshot: Snapshot) -> Event | None:
+def _newest_order(task: Task, snapshot: Snapshot) -> TimelineEvent | None:
     ready = snapshot.config.label("ready").casefold()
     orders = [
         event

@@ -7,7 +7,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from bot.model.decision import Decision, Notice, Start, Verb
-from bot.model.engine import Choice
+from bot.model.engine import EngineChoice
 from bot.model.issue import NeedState
 from bot.model.record import Approval, Attempt, Record
 from bot.model.snapshot import Snapshot
@@ -55,9 +55,9 @@ def hold_paused(item: Item, board: Board) -> Decision | None:
     return board.hold(item, f"paused by the label `{label}`{set_by(issue, label, board.accounts)}")
 
 
-def hold_standstill(item: Item, board: Board) -> Decision | None:
+def hold_all_starts(item: Item, board: Board) -> Decision | None:
     """Nothing starts: paused, no valid configuration, no worker workflow."""
-    return board.hold(item, board.snapshot.standstill) if board.snapshot.standstill else None
+    return board.hold(item, board.snapshot.starts_blocked_by) if board.snapshot.starts_blocked_by else None
 
 
 def hold_without_agent(item: Item, board: Board) -> Decision | None:
@@ -255,7 +255,7 @@ def _start(item: Item, board: Board) -> Decision:
     assert isinstance(approval, Approval), "only approved tasks get here"
     record = item.record
     kind = _kind(record)
-    choice = Choice() if kind is Kind.PUBLISH else board.choice(item)
+    choice = EngineChoice() if kind is Kind.PUBLISH else board.choice(item)
     attempt = Attempt(
         record.next_attempt,
         kind,

@@ -93,8 +93,8 @@ def _outlook(
     """Whether anything was or can be started, and one line about it."""
     if started:
         return True, f"{started} started"
-    if snapshot.standstill:
-        return False, snapshot.standstill
+    if snapshot.starts_blocked_by:
+        return False, snapshot.starts_blocked_by
     ready = len(sections.get("ready", ()))
     if ready:
         return True, f"{ready} can start at the next tick"

@@ -29,12 +29,12 @@ from bot.model.issue import (
     Account,
     Comment,
     Edge,
-    Event,
     EventKind,
     Issue,
     NeedState,
     Pull,
     StateReason,
+    TimelineEvent,
 )
 from bot.model.ref import Ref
 from bot.model.review import ChangedFile, PullSummary, Remark, Review
@@ -602,15 +602,15 @@ def _tracked(issue: IssueState, prefix: str, changed_since: datetime | None, als
     return recent and issue.has_label(f"{prefix}:{Status.DONE}")
 
 
-def _history(issue: IssueState) -> tuple[Event, ...]:
+def _history(issue: IssueState) -> tuple[TimelineEvent, ...]:
     events = [_event(event) for event in issue.events if event.kind in _EVENTS][-TIMELINE_KEPT:]
-    events += [Event(EventKind.EDITED, edit.editor, edit.at) for edit in issue.edits[1:]]
+    events += [TimelineEvent(EventKind.EDITED, edit.editor, edit.at) for edit in issue.edits[1:]]
     return tuple(sorted(events, key=lambda event: event.at))
 
 
-def _event(event: EventState) -> Event:
+def _event(event: EventState) -> TimelineEvent:
     label = event.label.name if event.label else None
-    return Event(_EVENTS[event.kind], event.actor, event.at, label, event.by_merge)
+    return TimelineEvent(_EVENTS[event.kind], event.actor, event.at, label, event.by_merge)
 
 
 def _job(job: JobState) -> Job:

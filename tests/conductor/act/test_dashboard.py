@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from bot.conductor.observe import observe
 from bot.conductor.observe.checkboxes import read_boxes, with_boxes
 from bot.conductor.tell.summary import remarks
-from bot.model.issue import Event, EventKind
+from bot.model.issue import EventKind, TimelineEvent
 from bot.model.record import Blocker
 from bot.model.report import Outcome, Question
 from bot.model.status import Status
@@ -157,7 +157,7 @@ def test_switched_off_it_is_one_line_and_the_memory():
     assert len(body.split("\n\n")) == 2
     assert body.startswith("Please leave this issue open")
     story.world.label(dashboard_of(story).number, "cf:pause")
-    assert "paused by the label" in story.tick().seen.snapshot.standstill
+    assert "paused by the label" in story.tick().seen.snapshot.starts_blocked_by
 
 
 def test_the_pause_box_holds_every_start_says_by_whom_and_is_empty_again():
@@ -204,7 +204,9 @@ def test_a_tick_that_dies_after_the_pause_is_followed_by_the_same_end():
 
 def edited(*by, orders=tuple(BOXES), **fields):
     body = "\n".join(f"- [x] {text}" for text in orders)
-    events = tuple(Event(EventKind.EDITED, actor, ago(minutes=9 - place)) for place, actor in enumerate(by))
+    events = tuple(
+        TimelineEvent(EventKind.EDITED, actor, ago(minutes=9 - place)) for place, actor in enumerate(by)
+    )
     return an_issue(9, "cf:dashboard", body=body, author=BOT, events=events, **fields)
 
 
@@ -240,8 +242,8 @@ def test_boxes_of_nobody_with_permission_do_nothing(by):
 
 def test_an_edit_in_the_second_of_our_own_counts_whichever_came_first():
     at = ago(minutes=5)
-    events = [Event(EventKind.EDITED, actor, at) for actor in (STRANGER, BOT)]
-    events.append(Event(EventKind.EDITED, WRITER, ago(minutes=4)))
+    events = [TimelineEvent(EventKind.EDITED, actor, at) for actor in (STRANGER, BOT)]
+    events.append(TimelineEvent(EventKind.EDITED, WRITER, ago(minutes=4)))
     board = replace(edited(), events=tuple(events))
     _, boxes = read_boxes(board, a_snapshot(a_task(1, Status.FAILED)), never)
     assert boxes is not None

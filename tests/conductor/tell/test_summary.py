@@ -84,7 +84,7 @@ def test_no_title_or_reason_breaks_out_of_its_cell(title, reason, refused):
 
 @given(HOSTILE)
 def test_every_output_is_one_line_whatever_a_configuration_says(words):
-    tick = told(standstill=f"nothing can start: {words}")
+    tick = told(starts_blocked_by=f"nothing can start: {words}")
     assert all(len(value.splitlines()) <= 1 for value in outputs(tick).values())
     assert len(overview(tick).reason.splitlines()) == 1
     assert markdown(tick, None).startswith("### cf: nothing can start:")
@@ -94,7 +94,7 @@ def test_every_output_is_one_line_whatever_a_configuration_says(words):
 def test_no_line_of_the_log_is_a_workflow_command(words):
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        _tell(told(words, f"\n{words}", standstill=words), {})
+        _tell(told(words, f"\n{words}", starts_blocked_by=words), {})
     assert not any(re.match(r"\s*::|.*::error", line) for line in out.getvalue().splitlines())
 
 
@@ -154,16 +154,19 @@ def test_what_was_left_to_the_next_tick_did_not_happen():
 
 def test_what_became_ready_in_this_tick_can_start_unless_everything_stands_still():
     ready = Plan((Decision(1, Verb.MOVE, "answered", Status.READY, Record(1)),))
-    for standstill, can_start in (("", "true"), ("paused by the label `cf:pause` on #9", "false")):
-        found = outputs(a_tick(a_snapshot(a_task(1), standstill=standstill), decided=ready))
+    for starts_blocked_by, can_start in (("", "true"), ("paused by the label `cf:pause` on #9", "false")):
+        found = outputs(a_tick(a_snapshot(a_task(1), starts_blocked_by=starts_blocked_by), decided=ready))
         assert found["can_start"] == can_start
-        assert found["reason"] == (standstill or "1 can start at the next tick")
+        assert found["reason"] == (starts_blocked_by or "1 can start at the next tick")
 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"standstill": "paused by the label `cf:pause` on #9"}, "paused by the label `cf:pause` on #9"),
+        (
+            {"starts_blocked_by": "paused by the label `cf:pause` on #9"},
+            "paused by the label `cf:pause` on #9",
+        ),
         ({"config": Config(max_parallel=0)}, "nothing can start: waits for a slot: max_parallel is 0"),
     ],
 )

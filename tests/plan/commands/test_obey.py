@@ -10,7 +10,7 @@ from bot.model.change import React
 from bot.model.command import COMMANDS, NAMES, STARTING, Place
 from bot.model.config import Config, EngineConfig
 from bot.model.decision import CancelRun, Verb
-from bot.model.engine import Wish
+from bot.model.engine import EngineRequest
 from bot.model.issue import GHOST, Account, StateReason
 from bot.model.record import Blocker, Held, Record
 from bot.model.report import Hold, Outcome, Question
@@ -104,8 +104,8 @@ def test_each_command_works_from_the_states_of_the_table_and_is_refused_from_the
         assert given(body, task).responses == ()
     else:
         (response,), decision = (
-            given(body, task, standstill="paused").responses,
-            decided(body, task, standstill="paused"),
+            given(body, task, starts_blocked_by="paused").responses,
+            decided(body, task, starts_blocked_by="paused"),
         )
         assert response.reactions == NOT_DONE
         assert response.text.startswith(f"> {body}\n\nNot done: ")
@@ -140,7 +140,7 @@ def test_an_edit_by_a_stranger_behind_the_command_takes_the_approval_away():
 
 
 def test_what_holds_a_task_holds_it_after_the_command_too():
-    decision = decided("/cf run", standstill="paused")
+    decision = decided("/cf run", starts_blocked_by="paused")
     assert (decision.verb, decision.status, decision.reason) == (Verb.HOLD, Status.READY, "paused")
     assert decision.reactions == DONE
 
@@ -297,7 +297,7 @@ def test_run_with_options_asks_for_them_until_the_next_order():
     config = Config(engines={"command": EngineConfig(args="agent")}, engine="command")
     decision = decided("/cf run --engine command --model tiny --timeout 90m", config=config)
     assert (decision.record.wish, decision.record.timeout_minutes) == (
-        Wish(engine="command", model="tiny"),
+        EngineRequest(engine="command", model="tiny"),
         90,
     )
     assert decision.start is not None
@@ -307,7 +307,7 @@ def test_run_with_options_asks_for_them_until_the_next_order():
         1, Status.FAILED, record=replace(decision.record, attempts=(), status=Status.FAILED, acted=())
     )
     assert decided("/cf retry", failed, config=config).record.wish.model == "tiny"
-    assert decided("/cf run", failed, config=config).record.wish == Wish()
+    assert decided("/cf run", failed, config=config).record.wish == EngineRequest()
 
 
 def test_an_engine_that_nobody_knows_is_refused():
@@ -385,10 +385,10 @@ def test_bulk_approval_that_was_cut_short_goes_on_and_says_the_same():
 def test_stop_all_on_the_dashboard_ends_every_run_and_needs_the_flag():
     running = [a_running(1, run=901), a_running(2, run=902), in_state_numbered(3, Status.READY)]
     runs = (a_run(901, "cf-1-1"), a_run(902, "cf-2-1"))
-    result = on_dashboard("/cf stop --all --force", *running, runs=runs, standstill="paused")
+    result = on_dashboard("/cf stop --all --force", *running, runs=runs, starts_blocked_by="paused")
     assert [item.cancel for item in result.decisions] == [CancelRun(901, True), CancelRun(902, True), None]
     assert "Stopped: #1, #2." in result.responses[0].text
-    refused = on_dashboard("/cf stop", *running, runs=runs, standstill="paused")
+    refused = on_dashboard("/cf stop", *running, runs=runs, starts_blocked_by="paused")
     assert "takes `--all`" in refused.responses[0].text
     assert not any(item.cancel for item in refused.decisions)
 
@@ -439,7 +439,7 @@ def test_status_quotes_what_it_answers_says_one_line_and_folds_the_rest():
         a_running(),
         in_state_numbered(2, Status.READY),
         runs=(a_run(),),
-        standstill="paused by #9",
+        starts_blocked_by="paused by #9",
     )
     verdict, more = everything.responses[0].text.split("\n\n", 2)[1:]
     assert "paused by #9" in verdict
@@ -487,11 +487,11 @@ def test_cmd_01_no_reply_of_ours_holds_a_command():
 def test_a_command_that_was_carried_out_stays_carried_out_in_the_next_tick():
     """What the record says after the command is the same however often the comment is read."""
     task = in_state(Status.BACKLOG)
-    decision = decided("/cf approve", task, standstill="paused")
+    decision = decided("/cf approve", task, starts_blocked_by="paused")
     after = replace(task, record=decision.record, issue=replace(task.issue, labels=("cf:ready",)))
-    again = decided("/cf approve", after, standstill="paused", now=NOW + timedelta(minutes=5))
+    again = decided("/cf approve", after, starts_blocked_by="paused", now=NOW + timedelta(minutes=5))
     assert (again.record, again.reactions) == (decision.record, DONE), (
         "the tick may have died before it reacted"
     )
-    seen_to = decided("/cf approve", after, standstill="paused", acted=frozenset({1}))
+    seen_to = decided("/cf approve", after, starts_blocked_by="paused", acted=frozenset({1}))
     assert (seen_to.record, seen_to.reactions) == (decision.record, ())

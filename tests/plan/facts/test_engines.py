@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model.config import Config, EngineConfig
-from bot.model.engine import ALIASES, ENGINES, RENAMED, SECRETS, Around, Choice, Wish
+from bot.model.engine import (
+    ALIASES,
+    ENGINES,
+    RENAMED,
+    SECRETS,
+    EngineChoice,
+    EngineRequest,
+    RepositorySettings,
+)
 from bot.model.status import Status
 from bot.plan.facts.engines import choose_engine
 from tests.builders import a_record, a_snapshot, a_task, decide
@@ -21,8 +29,8 @@ READY = Config(
 
 
 def choose(*labels, config=READY, wishes=(), secrets=None, **variables):
-    around = Around({f"CF_{name}": value for name, value in variables.items()}, secrets or {})
-    return choose_engine(config, labels, around, wishes)
+    settings = RepositorySettings({f"CF_{name}": value for name, value in variables.items()}, secrets or {})
+    return choose_engine(config, labels, settings, wishes)
 
 
 @pytest.mark.parametrize(
@@ -34,12 +42,12 @@ def choose(*labels, config=READY, wishes=(), secrets=None, **variables):
         ({"labels": ["CF:Engine/Claude-Code"]}, "claude-code", "label"),
         ({"labels": ["cf:engine/built-in"]}, "mini-swe-agent", "label"),
         (
-            {"labels": ["cf:engine/codex"], "wishes": [("batch #7", Wish("opencode"))]},
+            {"labels": ["cf:engine/codex"], "wishes": [("batch #7", EngineRequest("opencode"))]},
             "opencode",
             "batch #7",
         ),
         (
-            {"wishes": [("the command", Wish("command")), ("batch #7", Wish("opencode"))]},
+            {"wishes": [("the command", EngineRequest("command")), ("batch #7", EngineRequest("opencode"))]},
             "command",
             "the command",
         ),
@@ -75,8 +83,22 @@ def test_without_a_word_it_is_the_default_and_it_needs_a_model():
             {"config": Config(engine="codex", model="a", engines={"codex": EngineConfig(model="b")})},
             "b",
         ),
-        ({"wishes": [("batch #7", Wish("gemini", model="pro"))], "labels": ["cf:engine/claude-code"]}, "pro"),
-        ({"wishes": [("the command", Wish("codex")), ("batch #7", Wish("gemini", model="pro"))]}, ""),
+        (
+            {
+                "wishes": [("batch #7", EngineRequest("gemini", model="pro"))],
+                "labels": ["cf:engine/claude-code"],
+            },
+            "pro",
+        ),
+        (
+            {
+                "wishes": [
+                    ("the command", EngineRequest("codex")),
+                    ("batch #7", EngineRequest("gemini", model="pro")),
+                ]
+            },
+            "",
+        ),
     ],
 )
 def test_a_model_named_together_with_another_engine_is_not_taken_for_this_one(asked, model):
@@ -159,7 +181,7 @@ def test_a_key_of_which_nothing_is_known_is_taken_to_be_there():
 def test_no_label_and_no_command_names_an_address():
     """It is sent the key."""
     assert choose("cf:base_url/https://evil.example", "cf:provider/evil").base_url == ""
-    assert "base_url" not in Wish.__struct_fields__
+    assert "base_url" not in EngineRequest.__struct_fields__
 
 
 def test_an_address_counts_for_the_engine_that_it_was_given_for():
@@ -185,27 +207,27 @@ def test_any_words_make_a_choice_that_is_known_or_refused(labels, engine, model)
 
 
 def test_the_tick_holds_what_cannot_start_and_hands_the_choice_to_the_attempt():
-    lacking = Around(secrets={"OPENAI_API_KEY": False})
+    lacking = RepositorySettings(secrets={"OPENAI_API_KEY": False})
     task = a_task(1)
 
-    held = decide(task, config=READY, around=lacking)
+    held = decide(task, config=READY, settings=lacking)
     started = decide(task, config=READY)
 
     assert (held.start, held.status) == (None, Status.READY)
     assert "OPENAI_API_KEY" in held.reason
     assert started.start is not None
-    assert started.start.choice == Choice(
+    assert started.start.choice == EngineChoice(
         "codex", "openai", secret="OPENAI_API_KEY", because="engine codex by .github/cf.yml"
     )
     assert started.record.attempts[-1].engine == "codex"
 
 
 def test_work_that_is_only_to_be_published_needs_no_engine():
-    lacking = Around(secrets={"OPENAI_API_KEY": False})
+    lacking = RepositorySettings(secrets={"OPENAI_API_KEY": False})
     task = a_task(1, record=a_record(1, Status.READY, republish=True, earlier="900/cf-1-1"))
 
-    started = decide(task, config=READY, around=lacking)
+    started = decide(task, config=READY, settings=lacking)
 
     assert started.start is not None
-    assert started.start.choice == Choice()
-    assert a_snapshot(task, around=lacking).around is lacking
+    assert started.start.choice == EngineChoice()
+    assert a_snapshot(task, settings=lacking).settings is lacking

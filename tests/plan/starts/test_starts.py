@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from bot.model.config import Config, Dispatch, EngineConfig
 from bot.model.decision import Start, Verb
-from bot.model.engine import Choice
+from bot.model.engine import EngineChoice
 from bot.model.issue import EventKind
 from bot.model.report import Outcome
 from bot.model.status import Status
@@ -55,7 +55,7 @@ def test_a_start_claims_the_next_number_and_binds_the_approval():
         "starts as cf-1-2",
     )
     assert decision.start is not None
-    assert replace(decision.start, choice=Choice()) == Start(2, Kind.CODE, "900/cf-1-1")
+    assert replace(decision.start, choice=EngineChoice()) == Start(2, Kind.CODE, "900/cf-1-1")
     assert (attempt.number, attempt.claimed_at, attempt.run, attempt.live) == (2, NOW, 0, True)
     assert decision.record.approval is not None
     assert attempt.digest == decision.record.approval.digest
@@ -108,7 +108,10 @@ def test_a_changed_text_goes_back_to_the_backlog():
 
 
 def test_a_standstill_or_a_pause_holds_starts_and_nothing_else():
-    for fields, words in (({"standstill": "no worker"}, "no worker"), ({}, "paused by the label `cf:pause`")):
+    for fields, words in (
+        ({"starts_blocked_by": "no worker"}, "no worker"),
+        ({}, "paused by the label `cf:pause`"),
+    ):
         labels = () if fields else ("cf:pause",)
         assert decide(a_task(1, Status.READY, *labels), **fields).reason == words
         running = decide(

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 import bot.github.client
 import bot.worker.programs.hide_secrets
 import bot.worker.programs.process
-from bot.model.chosen import Chosen
+from bot.model.chosen import BatchOverrides
 from bot.model.report import Outcome
 from bot.worker import command
 from bot.worker.job.artifact import find_report
@@ -133,7 +133,7 @@ def test_an_attempt_that_was_refused_is_followed_by_nothing(bench, monkeypatch):
 def test_both_hooks_stand_where_the_batch_wants_the_agent_to_work(bench, monkeypatch):
     hooks = {"before_task": TELL.format("before"), "after_task_success": TELL.format("after")}
     setup = bench(config=with_hooks("edit", **hooks))
-    setup.unit = replace(setup.unit, chosen=Chosen(isolation="worktree"))
+    setup.unit = replace(setup.unit, chosen=BatchOverrides(isolation="worktree"))
     setup.work()
 
     follow(setup, monkeypatch)

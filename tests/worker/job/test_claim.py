@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.model.config import Config, Dependencies
-from bot.model.issue import EDITS_SEEN, Account, Event, EventKind, Issue, NeedState
+from bot.model.issue import EDITS_SEEN, Account, EventKind, Issue, NeedState, TimelineEvent
 from bot.model.record import Approval, Attempt, Record
 from bot.model.ref import Ref
 from bot.model.report import Outcome
@@ -101,7 +101,7 @@ def test_sec_06_an_edit_of_an_outsider_in_the_second_of_the_order_counts(bench):
     ordered = setup.world.now.replace(microsecond=700_000)
     issue = setup.github.issue(setup.task)
     edits = tuple(
-        Event(EventKind.EDITED, account, at)
+        TimelineEvent(EventKind.EDITED, account, at)
         for account, at in (
             (setup.world.accounts.get("stranger"), ordered.replace(microsecond=0)),
             (setup.world.accounts.get("maintainer"), ordered + timedelta(minutes=1)),
@@ -122,7 +122,7 @@ def test_sec_06_more_edits_than_github_tells_are_not_trusted(bench):
     issue, now = setup.github.issue(setup.task), setup.world.now
     by = setup.world.accounts.get("maintainer")
     edits = tuple(
-        Event(EventKind.EDITED, by, now + timedelta(minutes=1 + place)) for place in range(EDITS_SEEN)
+        TimelineEvent(EventKind.EDITED, by, now + timedelta(minutes=1 + place)) for place in range(EDITS_SEEN)
     )
     setup.github.issue = lambda _: replace(issue, body="rm -rf /", events=(*issue.events, *edits))
 
