@@ -12,7 +12,7 @@ from bot.model.engine import COMMAND, ENGINES
 from bot.worker.engines import engine
 from bot.worker.engines.install import install
 from bot.worker.programs.environment import gate_environment
-from bot.worker.programs.gates import Shop
+from bot.worker.programs.gates import GateRunner
 from bot.worker.programs.redact import Redactor
 from tests.worker.engines.programs import MOCK, folder
 
@@ -36,7 +36,7 @@ def put(name: str, config: EngineConfig) -> str:
     if (prefix / "bin").is_dir():
         return ""
     prefix.mkdir(parents=True)
-    shop = Shop(Path.cwd(), gate_environment(os.environ), Redactor([]), sys.stderr.write, f"[{name}] ")
+    shop = GateRunner(Path.cwd(), gate_environment(os.environ), Redactor([]), sys.stderr.write, f"[{name}] ")
     return install(engine(COMMAND if name == "stand-in" else name), config, prefix, shop)
 
 

@@ -16,7 +16,7 @@ from bot.notation.ticks import (
     write_tick,
 )
 from bot.plan import plan
-from bot.plan.redacted import bones, differences, reduced
+from bot.plan.redacted import comparable, differences, redacted
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def keep(tick: Tick, folder: Path) -> None:
 
 def record_of(tick: Tick) -> TickRecord:
     """All that is needed to decide again, without anybody's words."""
-    snapshot = reduced(tick.seen.snapshot)
+    snapshot = redacted(tick.seen.snapshot)
     again = plan(snapshot)
     effects = tick.effects
     return TickRecord(
@@ -49,7 +49,7 @@ def record_of(tick: Tick) -> TickRecord:
         snapshot.config.blob,
         write_snapshot(snapshot),
         write_decisions(again.decisions),
-        tuple(differences(bones(tick.plan), bones(again))),
+        tuple(differences(comparable(tick.plan), comparable(again))),
         {
             "started": effects.started,
             "skipped": {task: quote_line(why) for task, why in effects.skipped.items()},

@@ -14,7 +14,7 @@ from bot.github.app import CONDUCTING, app_credential
 from bot.github.credential import Credential
 from bot.github.session import Session
 from bot.github.shapes import shaped
-from bot.github.signatures import read_key, sealed
+from bot.github.signatures import read_key, with_signatures
 from bot.github.snapshot import Snapshots
 from bot.github.wire import GithubkitWire
 from bot.model.change import Change, Written
@@ -208,7 +208,7 @@ def connect(environ: Mapping[str, str], permissions: Mapping[str, str] = CONDUCT
     session = Session(GithubkitWire(credential, api_url), repository, graphql_url)
     client = Client(session, config_path, credential)
     key = read_key(environ)
-    return sealed(client, key) if key else client
+    return with_signatures(client, key) if key else client
 
 
 def _url(environ: Mapping[str, str], name: str, default: str) -> str:

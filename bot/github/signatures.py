@@ -34,7 +34,7 @@ def read_key(environ: Mapping[str, str]) -> str:
     return key
 
 
-def sealed(github: _T, key: str) -> _T:
+def with_signatures(github: _T, key: str) -> _T:
     """The same GitHub, which signs what is written through it and spoils what was read without the right signature."""
     return cast(_T, _Sealed(github, key))  # it hands on whatever it does not look at
 

@@ -45,7 +45,7 @@ class Order(Struct, frozen=True, omit_defaults=True):
     tasks: tuple[int, ...]
     strategy: Strategy = Strategy.PARALLEL
     max_parallel: int | None = None
-    wish: EngineRequest = EngineRequest()
+    engine_request: EngineRequest = field(default=EngineRequest(), name="wish")
     max_parallel_by_status: dict[str, int] = field(default_factory=dict)
     stop_on_failure: bool = False
     max_retries: int = 0

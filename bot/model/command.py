@@ -45,7 +45,7 @@ class Ordered(Struct, frozen=True):
     edited: bool = False
 
 
-class Place(StrEnum):
+class Scope(StrEnum):
     """The kinds of issue that a command may stand on."""
 
     TASK = "task"
@@ -63,7 +63,7 @@ class Row(Struct, frozen=True):
     """
 
     name: str
-    place: Place
+    place: Scope
     effect: str
     options: Mapping[str, str] = field(default_factory=dict)
     words: str = ""
@@ -85,37 +85,37 @@ _DONE = "its work is done and waits for review; `{prefix} retry` continues it"
 COMMANDS: tuple[Row, ...] = (
     Row(
         "run",
-        Place.TASK,
+        Scope.TASK,
         "approve the text as it stands and start as soon as needs and limits allow",
         _RUN,
         states=(None, _S.BACKLOG, _S.READY, _S.FAILED, _S.BLOCKED),
         refusals={_S.IN_PROGRESS: "already running as {key}", _S.DONE: _DONE, _S.MERGED: _MERGED},
     ),
-    Row("run", Place.BATCH, "start a batch that was ordered with dry_run"),
+    Row("run", Scope.BATCH, "start a batch that was ordered with dry_run"),
     Row(
         "stop",
-        Place.TASK,
+        Scope.TASK,
         "cancel the run and put the task into the backlog; work and answers are kept",
         _FORCE,
         "whatever follows",
     ),
     Row(
         "stop",
-        Place.BATCH,
+        Scope.BATCH,
         "start no more members; with --force cancel their runs",
         _FORCE,
         "whatever follows",
     ),
     Row(
         "stop",
-        Place.DASHBOARD,
+        Scope.DASHBOARD,
         "with --all cancel every run and put their tasks into the backlog",
         {"all": "", "force": ""},
         "whatever follows",
     ),
     Row(
         "retry",
-        Place.TASK,
+        Scope.TASK,
         "put the task back to ready with its strikes cleared",
         states=(_S.FAILED, _S.BLOCKED, _S.DONE, _S.BACKLOG),
         refusals={
@@ -127,15 +127,15 @@ COMMANDS: tuple[Row, ...] = (
     ),
     Row(
         "publish",
-        Place.TASK,
+        Scope.TASK,
         "publish held work in spite of what its notice lists",
         states=(_S.BLOCKED,),
         refusals={_S.IN_PROGRESS: "already running as {key}", _S.MERGED: _MERGED},
     ),
-    Row("answer", Place.TASK, "answer its question, or tell the next attempt something", words="TEXT"),
+    Row("answer", Scope.TASK, "answer its question, or tell the next attempt something", words="TEXT"),
     Row(
         "approve",
-        Place.TASK,
+        Scope.TASK,
         "approve the text as it stands: the task becomes ready",
         states=(None, _S.BACKLOG),
         refusals={
@@ -147,29 +147,29 @@ COMMANDS: tuple[Row, ...] = (
     ),
     Row(
         "approve",
-        Place.DASHBOARD,
+        Scope.DASHBOARD,
         "approve every task in the backlog, but the numbers after `except`; `label:` and `milestone:` narrow it",
         words="[label:NAME] [milestone:NAME] [except 3 4 ...]",
     ),
-    Row("deps", Place.TASK, "propose which tasks need which, in one comment"),
-    Row("deps", Place.BATCH, "propose which members need which, in one comment"),
-    Row("deps", Place.DASHBOARD, "propose which tasks need which, in one comment"),
-    Row("apply", Place.TASK, "take over the needs that were proposed"),
+    Row("deps", Scope.TASK, "propose which tasks need which, in one comment"),
+    Row("deps", Scope.BATCH, "propose which members need which, in one comment"),
+    Row("deps", Scope.DASHBOARD, "propose which tasks need which, in one comment"),
+    Row("apply", Scope.TASK, "take over the needs that were proposed"),
     Row(
         "apply",
-        Place.BATCH,
+        Scope.BATCH,
         "take over the needs that were proposed, or inferred for the batch, beyond its end",
     ),
-    Row("apply", Place.DASHBOARD, "take over the needs that were proposed"),
-    Row("plan", Place.SPEC, "turn a specification into tasks"),
-    Row("resume", Place.BATCH, "take up an ended batch; with --force its done members too", _FORCE),
-    Row("status", Place.TASK, "say where the task stands and why"),
-    Row("status", Place.BATCH, "say where the batch stands"),
-    Row("status", Place.DASHBOARD, "say whether anything can start, and what runs"),
-    Row("help", Place.TASK, "list the commands for a task"),
-    Row("help", Place.BATCH, "list the commands for a batch"),
-    Row("help", Place.SPEC, "list the commands for a specification"),
-    Row("help", Place.DASHBOARD, "list the commands for the dashboard"),
+    Row("apply", Scope.DASHBOARD, "take over the needs that were proposed"),
+    Row("plan", Scope.SPEC, "turn a specification into tasks"),
+    Row("resume", Scope.BATCH, "take up an ended batch; with --force its done members too", _FORCE),
+    Row("status", Scope.TASK, "say where the task stands and why"),
+    Row("status", Scope.BATCH, "say where the batch stands"),
+    Row("status", Scope.DASHBOARD, "say whether anything can start, and what runs"),
+    Row("help", Scope.TASK, "list the commands for a task"),
+    Row("help", Scope.BATCH, "list the commands for a batch"),
+    Row("help", Scope.SPEC, "list the commands for a specification"),
+    Row("help", Scope.DASHBOARD, "list the commands for the dashboard"),
 )
 """Every command. Parser, `help`, documentation and tests come from it."""
 
@@ -179,7 +179,7 @@ STARTING = frozenset({"run", "retry", "publish", "approve", "deps", "apply", "pl
 """Commands that can cost something: never carried out from an edited comment, nor with words that are not understood."""
 
 
-def row_of(name: str, place: Place) -> Row | None:
+def row_of(name: str, place: Scope) -> Row | None:
     """The table's row for a command at this place."""
     return next((row for row in COMMANDS if row.name == name and row.place is place), None)
 

@@ -1,6 +1,6 @@
 """Our memory of one task: what the hidden record in its status comment holds. All facts, no verdicts."""
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from bot.model.engine import EngineRequest
 from bot.model.moment import Moment, check_years
@@ -204,8 +204,10 @@ class Record(Struct, frozen=True, omit_defaults=True):
     republish: bool = False  # that work is proven, or let through by a person, and only publishing is left
     reviewed_at: Moment | None = None
     reopened_at: Moment | None = None
-    wish: EngineRequest = EngineRequest()  # what a person's command asked for; it holds until the next order
-    called: bool = False  # a person ran it by command, and nobody has ordered it in another way since
+    # What a person's command asked for; it holds until the next order.
+    engine_request: EngineRequest = field(default=EngineRequest(), name="wish")
+    # A person ran it by command, and nobody has ordered it in another way since.
+    started_by_command: bool = field(default=False, name="called")
     timeout_minutes: int = 0  # the same person's limit for each attempt; 0: as configured
     held: Held | None = None
     unmerged: Unmerged | None = None

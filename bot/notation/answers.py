@@ -7,8 +7,8 @@ from enum import Enum
 from msgspec import Struct
 
 from bot.notation.commands import is_order, read_commands
+from bot.notation.own_words import said_in
 from bot.notation.phrases import words_of
-from bot.notation.said import said_in
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LETTER = re.compile(r"([A-Za-z])(?:[.):](?=\s|\Z)|\Z)", re.ASCII)

@@ -56,8 +56,10 @@ def read_order(given: Mapping[str, str], run: int, by: str, at: Moment) -> Order
     except UsageError as error:
         problems.append(str(error))
         options = {}
-    wish = EngineRequest(engine, _name(options, "provider", problems), _name(options, "model", problems))
-    order = _with_options(replace(order, wish=wish), options, problems)
+    engine_request = EngineRequest(
+        engine, _name(options, "provider", problems), _name(options, "model", problems)
+    )
+    order = _with_options(replace(order, engine_request=engine_request), options, problems)
     if problems:
         raise UsageError("; ".join(problems))
     return order

@@ -187,7 +187,7 @@ def state_words(record: BatchRecord) -> str:
 
 def chosen_words(order: Order) -> Iterator[tuple[str, str]]:
     """Each option for the members' work that was given, by its name, as it may be written in an order."""
-    for values in (order.wish, order.chosen):
+    for values in (order.engine_request, order.chosen):
         for name in values.__struct_fields__:
             value = getattr(values, name)
             if value not in ("", None):

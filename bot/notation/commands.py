@@ -10,8 +10,8 @@ from datetime import timedelta
 
 from bot.model.command import NAMES, Command, options_of, words_of
 from bot.notation.duration import DurationError, read_duration
+from bot.notation.own_words import own_lines, said_in
 from bot.notation.quoting import quote_line
-from bot.notation.said import own_lines, said_in
 from bot.notation.text import CODE, STRUCK, Kind, Line
 
 _DASHES = ("\u2013", "\u2014")  # what phones make of two hyphens

@@ -14,7 +14,7 @@ from bot.plan.batches.lifecycle import follow_batches
 from bot.plan.batches.members import admit, end_by_force, heed_gate, leave_ended_batch
 from bot.plan.board import Board, Item
 from bot.plan.commands.consent import consented, on_dashboard
-from bot.plan.commands.obey import for_all_tasks, heed, obey_stop, with_reactions
+from bot.plan.commands.obey import for_all_tasks, obey, obey_stop, with_reactions
 from bot.plan.commands.proposals import take_over
 from bot.plan.commands.replies import respond
 from bot.plan.notices import hint_misplaced, mention_late, tell_set_up
@@ -95,9 +95,9 @@ def plan(snapshot: Snapshot) -> Plan:
     decided: dict[int, Decision] = {}
     free: list[Item] = []
     for_all = for_all_tasks(board)
-    heeded = (heed(admit(item, board), board, for_all) for item in board.items)
+    obeyed = (obey(admit(item, board), board, for_all) for item in board.items)
     proposed, asked = on_dashboard(board)
-    items = take_over((admit_fix(item, board) for item in heeded), consented(proposed, board), board)
+    items = take_over((admit_fix(item, board) for item in obeyed), consented(proposed, board), board)
     for item in items:
         decision = _first(item, board)
         if decision is None:
@@ -120,7 +120,7 @@ def plan(snapshot: Snapshot) -> Plan:
         behind,
         batches=steps,
         responses=respond(items, decided, steps, board),
-        wanted=board.orders.wants.union(asked, *(item.heard.wants for item in items)),
+        wanted=board.comment_commands.wants.union(asked, *(item.command_result.wants for item in items)),
         remembered=remembered(decided, board),
         opens=(*fixes_to_open(decided, board), *(opened for step in steps for opened in step.opens)),
         fixed=fixed_now(decided, board),

@@ -19,8 +19,8 @@ from bot.model.snapshot import Lookup, Snapshot
 from bot.model.status import Status
 from bot.model.task import Task
 from bot.notation.digests import digest_of
-from bot.plan.facts.batch_controls import Course, course_of, owners
-from bot.plan.facts.comment_commands import Orders, read_orders
+from bot.plan.facts.batch_controls import BatchView, batch_view_of, owners
+from bot.plan.facts.comment_commands import CommentCommands, read_comment_commands
 from bot.plan.facts.engines import choose_engine
 from bot.plan.facts.labels import Meant, meant_status
 from bot.plan.facts.record_edits import with_status
@@ -34,7 +34,7 @@ class Stop(Struct, frozen=True):
     force: bool = False
 
 
-class Heard(Struct, frozen=True):
+class CommandResult(Struct, frozen=True):
     """What the commands about a task came to. `refusals` are those not carried out, each with the reason. `notices` are
     comments that they ask for.
 
@@ -54,7 +54,7 @@ class Item(Struct, frozen=True):
     task: Task
     record: Record
     meant: Meant
-    heard: Heard = Heard()
+    command_result: CommandResult = CommandResult()
 
     @property
     def number(self) -> int:
@@ -82,9 +82,9 @@ class Board:
         return {number: meant_status(task, self.snapshot) for number, task in self.snapshot.tasks.items()}
 
     @cached_property
-    def orders(self) -> Orders:
+    def comment_commands(self) -> CommentCommands:
         """The commands in this tick's comments, on whatever issue they stand."""
-        return read_orders(self.snapshot)
+        return read_comment_commands(self.snapshot)
 
     @cached_property
     def dashboards(self) -> tuple[int, ...]:
@@ -93,23 +93,23 @@ class Board:
         return tuple(number for number, issue in self.snapshot.others.items() if issue.has_label(label))
 
     @cached_property
-    def courses(self) -> Mapping[int, Course]:
+    def batch_views(self) -> Mapping[int, BatchView]:
         """Every batch at hand, by its number, with the latest word on it."""
-        given = self.orders.given
+        given = self.comment_commands.given
         return {
-            batch.number: course_of(batch, self.snapshot, given.get(batch.number, ()))
+            batch.number: batch_view_of(batch, self.snapshot, given.get(batch.number, ()))
             for batch in self.snapshot.batches
         }
 
     @cached_property
-    def batches(self) -> Mapping[int, Course]:
+    def batches(self) -> Mapping[int, BatchView]:
         """The batch that owns each member."""
-        return owners(self.courses.values())
+        return owners(self.batch_views.values())
 
     def chosen(self, item: Item) -> BatchOverrides:
         """What the batch that made the task ready wants for it, also after that batch was stopped."""
-        course = self.batches.get(item.number) or self.courses.get(item.record.batch)
-        order = course.batch.order if course is not None else None
+        batch_view = self.batches.get(item.number) or self.batch_views.get(item.record.batch)
+        order = batch_view.batch.order if batch_view is not None else None
         return order.chosen if order is not None else BatchOverrides()
 
     @cached_property
@@ -133,11 +133,11 @@ class Board:
 
     def choice(self, item: Item) -> EngineChoice:
         """Which agent would work on it: asked for by a command or its batch, by its labels, or as configured."""
-        wishes = [("the command", item.record.wish)]
+        engine_requests = [("the command", item.record.engine_request)]
         batch = self.batches.get(item.number)
         if batch is not None and batch.order is not None:
-            wishes.append((f"batch #{batch.number}", batch.order.wish))
-        return choose_engine(self.config, item.task.issue.labels, self.snapshot.settings, wishes)
+            engine_requests.append((f"batch #{batch.number}", batch.order.engine_request))
+        return choose_engine(self.config, item.task.issue.labels, self.snapshot.settings, engine_requests)
 
     def own_pull(self, item: Item) -> Ref:
         return Ref(self.snapshot.repository.full_name, item.record.pull)

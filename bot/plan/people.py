@@ -11,7 +11,7 @@ from bot.model.status import MOVES, Status, may_move
 from bot.notation.keys import Key, branch_of
 from bot.plan.attempts.running import end_live
 from bot.plan.board import Board, Item, own_pull_state
-from bot.plan.facts.record_edits import fresh, with_status
+from bot.plan.facts.record_edits import reset_by_order, with_status
 from bot.plan.facts.trust import Unknown, may_label, may_order
 
 _PUTS_BACK = (Status.MERGED, Status.IN_PROGRESS)  # states that only we can bring about
@@ -65,7 +65,7 @@ def admit_reopened(item: Item, board: Board) -> Decision | None:
     if isinstance(allowed, Unknown):
         return board.hold(item, "who reopened it is being looked up", wants=allowed.wants)
     record = replace(
-        fresh(item.record),
+        reset_by_order(item.record),
         reopened_at=event.at,
         pull=0,
         head="",
@@ -155,7 +155,7 @@ def obey_move(item: Item, board: Board) -> Decision | None:
     record = item.record
     if wanted is Status.READY:
         approval = board.approval_by(item, move.actor.login, move.at)
-        record = replace(fresh(record), approval=approval)
+        record = replace(reset_by_order(record), approval=approval)
     elif wanted is Status.BACKLOG:
         record = replace(record, batch=0)  # withdrawn: a batch that is resumed leaves it alone
     return end_live(

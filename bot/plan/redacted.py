@@ -39,7 +39,7 @@ _WARNING = "warning:"
 _WARNING_MOST = 200 - len(_WARNING)  # how much of a warning its notice's fingerprint holds
 
 
-def reduced(snapshot: Snapshot) -> Snapshot:
+def redacted(snapshot: Snapshot) -> Snapshot:
     """The same snapshot without foreign text, secrets or command lines."""
     config = snapshot.config
     return replace(
@@ -87,7 +87,7 @@ def _judged(question: Question, snapshot: Snapshot) -> Judged:
     return Judged(fingerprint)
 
 
-def bones(plan: Plan) -> dict[int, Any]:
+def comparable(plan: Plan) -> dict[int, Any]:
     """What a plan decides about each task, without any words: equal for a snapshot and for its reduction."""
     return {decision.task: _bones(decision) for decision in plan.decisions}
 

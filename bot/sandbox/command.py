@@ -132,7 +132,7 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Order:
+class _Asked:
     """The command line, checked. `repo` is None for the demo."""
 
     plans: "tuple[IssuePlan, ...]"
@@ -148,7 +148,7 @@ class _Order:
     keep_open: bool
 
 
-def _order(args: argparse.Namespace) -> _Order:
+def _order(args: argparse.Namespace) -> _Asked:
     from bot.sandbox.demo import demo_issues
     from bot.sandbox.play.issue_list import load_issues
 
@@ -181,7 +181,7 @@ def _order(args: argparse.Namespace) -> _Order:
         raise UsageError(f"--max-parallel: must be from 1 to 64, found {args.max_parallel}")
     if not 0 <= args.port <= 65535:
         raise UsageError(f"--port: must be from 0 to 65535, found {args.port}")
-    return _Order(
+    return _Asked(
         plans,
         args.repo.resolve() if args.repo else None,
         args.engine,
@@ -244,7 +244,7 @@ def _require_machine() -> None:
         raise UsageError(str(error)) from error
 
 
-def _play(order: _Order, environ: Mapping[str, str]) -> int:
+def _play(order: _Asked, environ: Mapping[str, str]) -> int:
     from bot.sandbox.play.screen import screen
     from bot.sandbox.play.session import keep_logs, open_sandbox, play, sandbox_folder
 
@@ -293,7 +293,7 @@ def _require_engine(prepared: "Prepared", environ: Mapping[str, str]) -> None:
         raise UsageError(choice.problem)
 
 
-def _prepare(order: _Order, folder: Path) -> "Prepared":
+def _prepare(order: _Asked, folder: Path) -> "Prepared":
     from bot.sandbox.demo import demo_project
     from bot.sandbox.play.repository import Wishes, from_folder, from_repository
 
@@ -306,7 +306,7 @@ def _prepare(order: _Order, folder: Path) -> "Prepared":
     return from_repository(order.repo, place, folder / "scratch", wishes)
 
 
-def _name(order: _Order) -> str:
+def _name(order: _Asked) -> str:
     from bot.sandbox.demo import REPOSITORY
 
     if order.repo is None:
@@ -317,7 +317,7 @@ def _name(order: _Order) -> str:
     return f"sandbox/{kept.strip('.-') or 'repository'}"
 
 
-def _account(order: _Order, ended: "Ended") -> int:
+def _account(order: _Asked, ended: "Ended") -> int:
     """Table, graph, and what did not end as it should; the exit code."""
     from bot.sandbox.demo import checks
     from bot.sandbox.play.needs_graph import mermaid

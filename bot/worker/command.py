@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bot.github.client import Client
     from bot.github.port import Reader
     from bot.model.report import Report
-    from bot.worker.job.place import Place
+    from bot.worker.job.context import JobContext
     from bot.worker.job.worked import Worked
 
 _JOB = """
@@ -100,22 +100,22 @@ def run_work(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return _run_after(environ)
     with _cancellable() as cancellation:
         from bot.github.client import connect
-        from bot.worker.job.place import read_place
+        from bot.worker.job.context import read_job_context
         from bot.worker.job.worked import GOOD
         from bot.worker.programs.hide_secrets import guarding_commands, take_secrets
         from bot.worker.programs.process import adopt_orphans
 
         adopt_orphans()
         environ = take_secrets(environ)
-        place = read_place(environ)
-        work = _first_job(place)
+        context = read_job_context(environ)
+        work = _first_job(context)
         with guarding_commands(environ):
-            worked = work(connect(environ), place, cancellation, _show)
+            worked = work(connect(environ), context, cancellation, _show)
         report = worked.report
         _output(environ, "verify", "true" if worked.verify else "false")
         _output(environ, "commit", report.head)
         _say(f"{report.key}: {report.outcome}" + (f": {report.reason}" if report.reason else ""))
-        if not place.unit.hooks:
+        if not context.unit.hooks:
             _leave_clean(environ)
         return 0 if report.outcome in GOOD else 1
 
@@ -125,15 +125,15 @@ def _run_after(environ: Mapping[str, str]) -> int:
     with _cancellable() as cancellation:
         from bot.github.client import connect
         from bot.worker.agent.hooks import run_after_hook
-        from bot.worker.job.place import read_place
+        from bot.worker.job.context import read_job_context
         from bot.worker.programs.hide_secrets import guarding_commands, take_secrets
         from bot.worker.programs.process import adopt_orphans
 
         adopt_orphans()
         environ = take_secrets(environ)
-        place = read_place(environ)
+        context = read_job_context(environ)
         with guarding_commands(environ):
-            result = run_after_hook(connect(environ), place, cancellation, _show)
+            result = run_after_hook(connect(environ), context, cancellation, _show)
         if result is not None:
             _say(f"{result.name}: {'passed' if result.passed else 'failed'} ({result.seconds:.1f} s)")
         _leave_clean(environ)
@@ -143,26 +143,26 @@ def _run_after(environ: Mapping[str, str]) -> int:
 def _leave_clean(environ: Mapping[str, str]) -> None:
     """At the end of our last step. RUNNER_ENVIRONMENT is the runner's: docs.github.com, "Variables reference"."""
     if environ.get("RUNNER_ENVIRONMENT") == "self-hosted":
+        from bot.worker.job.context import read_job_context
         from bot.worker.job.isolation import leave_clean
-        from bot.worker.job.place import read_place
 
-        leave_clean(read_place(environ))
+        leave_clean(read_job_context(environ))
 
 
 def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 if and only if there were gates and all of them passed."""
     with _cancellable() as cancellation:
         from bot.github.client import connect
-        from bot.worker.job.place import read_leg, read_place
+        from bot.worker.job.context import read_job_context, read_leg
         from bot.worker.programs.hide_secrets import guarding_commands, take_secrets
         from bot.worker.programs.process import adopt_orphans
         from bot.worker.verify import verify
 
         adopt_orphans()
         environ = take_secrets(environ)
-        place = read_place(environ)
+        context = read_job_context(environ)
         with guarding_commands(environ):
-            result = verify(connect(environ), place, read_leg(environ), cancellation, _show)
+            result = verify(connect(environ), context, read_leg(environ), cancellation, _show)
         for gate in result.gates:
             _say(f"{gate.name}: {gate.status} ({gate.seconds:.1f} s)")
         return 0 if result.passed else 1
@@ -171,14 +171,14 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 once the report is written, whatever the outcome: that is data."""
     from bot.worker.job.artifact import save_report
-    from bot.worker.job.place import read_place
+    from bot.worker.job.context import read_job_context
     from bot.worker.publish.publish import publish
 
-    place = read_place(environ)
-    github = _publisher(environ, place.unit.exceptions)
-    report = publish(github, place, github.credential)
-    save_report(place.report_out, report)
-    _summarise(environ, place, report)
+    context = read_job_context(environ)
+    github = _publisher(environ, context.unit.exceptions)
+    report = publish(github, context, github.credential)
+    save_report(context.report_out, report)
+    _summarise(environ, context, report)
     _say(f"{report.key}: {report.outcome}" + (f": {report.reason}" if report.reason else ""))
     return 0
 
@@ -186,7 +186,7 @@ def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def run_wake(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from bot.github.app import WAKING
     from bot.github.client import connect
-    from bot.worker.job.place import default_branch
+    from bot.worker.job.context import default_branch
     from bot.worker.wake import wake
 
     run_id = wake(connect(environ, WAKING), default_branch(environ))
@@ -236,12 +236,12 @@ def _publisher(environ: Mapping[str, str], exceptions: Collection[str]) -> "Clie
     return connect(environ, PUBLISHING)
 
 
-def _summarise(environ: Mapping[str, str], place: "Place", report: "Report") -> None:
+def _summarise(environ: Mapping[str, str], context: "JobContext", report: "Report") -> None:
     from bot.worker.job.summary import summary_of
 
     if file := environ.get("GITHUB_STEP_SUMMARY"):
         with Path(file).open("a", encoding="utf-8") as summary:
-            summary.write(summary_of(report, f"{place.server}/{place.repository}"))
+            summary.write(summary_of(report, f"{context.server}/{context.repository}"))
 
 
 def _output(environ: Mapping[str, str], name: str, value: str) -> None:
@@ -250,11 +250,13 @@ def _output(environ: Mapping[str, str], name: str, value: str) -> None:
             outputs.write(f"{name}={value}{os.linesep}")
 
 
-def _first_job(place: "Place") -> "Callable[[Reader, Place, Cancellation, Callable[[str], object]], Worked]":
+def _first_job(
+    context: "JobContext",
+) -> "Callable[[Reader, JobContext, Cancellation, Callable[[str], object]], Worked]":
     """The first job of a unit, by its kind."""
     from bot.model.unit import Kind
 
-    if place.unit.kind is Kind.GATE:
+    if context.unit.kind is Kind.GATE:
         from bot.worker.agent.join_job import join
 
         return join

@@ -18,10 +18,10 @@ from bot.worker.change.git import Git, GitFailed, Remote
 from bot.worker.change.judge import change_base, refusals
 from bot.worker.job.artifact import find_bundle, read_small
 from bot.worker.job.configuration import configuration_of
-from bot.worker.job.place import Place
+from bot.worker.job.context import JobContext
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.environment import gate_environment
-from bot.worker.programs.gates import SET_UP, Judged, Shop, all_passed, run_gates, run_setup
+from bot.worker.programs.gates import SET_UP, GateRunner, Judged, all_passed, run_gates, run_setup
 from bot.worker.programs.redact import Redactor
 
 RESULT_FILE = "verify.json"
@@ -45,65 +45,69 @@ class LegResult(Struct, frozen=True):
 
 
 def verify(
-    github: Reader, place: Place, leg: VerifyLeg, cancellation: Cancellation, write: Callable[[str], object]
+    github: Reader,
+    context: JobContext,
+    leg: VerifyLeg,
+    cancellation: Cancellation,
+    write: Callable[[str], object],
 ) -> LegResult:
     """Run the leg's gates and keep what they said. Raises UsageError, GitFailed, Unfit, or what reading the file raises."""
-    config = configuration_of(github, place.unit)
-    git = Git(place.workspace / ".git", place.environ, tree=place.workspace, cancellation=cancellation)
-    head = take_commit(git, place, _limits(config, place))
+    config = configuration_of(github, context.unit)
+    git = Git(context.workspace / ".git", context.environ, tree=context.workspace, cancellation=cancellation)
+    head = take_commit(git, context, _limits(config, context))
     clean_workspace(git, head)
-    redactor = Redactor(place.secrets)
-    shop = Shop(
-        place.workspace,
-        gate_environment(place.environ),
+    redactor = Redactor(context.secrets)
+    runner = GateRunner(
+        context.workspace,
+        gate_environment(context.environ),
         redactor,
         write,
-        f"[#{place.key.task}] ",
+        f"[#{context.key.task}] ",
         cancellation,
     )
-    if trouble := run_setup(config.setup, shop):
+    if trouble := run_setup(config.setup, runner):
         judged: Sequence[Judged] = [Judged(GateResult(SET_UP, GateStatus.ERROR, tail=trouble), trouble)]
     else:
-        judged = run_gates(_gates_of(config, leg), shop)
+        judged = run_gates(_gates_of(config, leg), runner)
     result = LegResult(leg.name, head, tuple(item.result for item in judged))
-    _keep(place.verify_out, result, judged)
+    _keep(context.verify_out, result, judged)
     return result
 
 
-def _limits(config: Config, place: Place) -> Publish:
+def _limits(config: Config, context: JobContext) -> Publish:
     """Joined work was within its limits part by part; its sum has none."""
-    if place.unit.kind is not Kind.GATE:
+    if context.unit.kind is not Kind.GATE:
         return config.publish
     return replace(config.publish, max_files=_ANY, max_bytes=_ANY)
 
 
-def take_commit(git: Git, place: Place, limits: Publish) -> str:
+def take_commit(git: Git, context: JobContext, limits: Publish) -> str:
     """The commit of the kept work, with whatever it stands on. Raises GitFailed, UsageError, or Unfit if it may not be run."""
-    bundle = find_bundle(place.out, str(place.key))
+    bundle = find_bundle(context.out, str(context.key))
     if bundle is None:
-        raise GitFailed(f"the kept work of {place.key} holds no commit")
-    if place.commit is None:
+        raise GitFailed(f"the kept work of {context.key} holds no commit")
+    if context.commit is None:
         raise UsageError(OLD_WORKFLOW)
-    commit = take_bundle(git, place, bundle)
-    if commit != place.commit:
+    commit = take_bundle(git, context, bundle)
+    if commit != context.commit:
         raise Unfit(
-            f"the kept work of {place.key} is {commit}, and the agent's job named {place.commit or 'none'}"
+            f"the kept work of {context.key} is {commit}, and the agent's job named {context.commit or 'none'}"
         )
     # The agent's job lets nothing through to here that it refused itself, so this finds what came another way.
     if refused := refusals(git, change_base(git, commit), commit, limits):
-        raise Unfit(f"the kept work of {place.key} cannot be taken: {'; '.join(refused)}")
+        raise Unfit(f"the kept work of {context.key} cannot be taken: {'; '.join(refused)}")
     return commit
 
 
-def take_bundle(git: Git, place: Place, bundle: Path) -> str:
+def take_bundle(git: Git, context: JobContext, bundle: Path) -> str:
     """Read a bundle; branches that the checkout did not bring along, but the bundle stands on, are fetched first.
 
     Raises Unfit or GitFailed.
     """
     if not all(git.has(parent) for parent in read_header(bundle).stands_on):
-        remote = Remote(git.text("config", "--local", "--get", "remote.origin.url"), place.token)
+        remote = Remote(git.text("config", "--local", "--get", "remote.origin.url"), context.token)
         git.fetch(remote, "+refs/heads/*:refs/cf/heads/*")
-    return read_bundle(git, bundle, place.key.task)
+    return read_bundle(git, bundle, context.key.task)
 
 
 def read_results(folder: Path) -> tuple[LegResult, ...]:

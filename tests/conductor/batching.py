@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.console.batch.carry_out import obey
+from bot.console.batch.carry_out import perform
 from bot.console.batch.inputs import read_request
 from bot.model.batch import BatchRecord
 from bot.model.errors import BotError
@@ -40,7 +40,7 @@ def order(
         "GITHUB_RUN_ATTEMPT": str(attempt),
     }
     story.world.wait(timedelta(seconds=2))
-    said = obey(client_of(story.world), read_request(environ), story.world.now)
+    said = perform(client_of(story.world), read_request(environ), story.world.now)
     story.world.wait(timedelta(seconds=2))
     return said
 

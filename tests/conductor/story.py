@@ -25,7 +25,7 @@ from bot.sandbox.world.git import MemoryGit
 from bot.sandbox.world.in_process import client_of
 from bot.sandbox.world.world import World
 from bot.worker.job.claim import Claim, Refusal, judge_claim, read_claim
-from bot.worker.job.place import read_place
+from bot.worker.job.context import read_job_context
 
 TEMPLATES = Path(__file__).parents[2] / "workflows-templates"
 CONFIG = """\
@@ -147,7 +147,7 @@ class Story:
             "GITHUB_RUN_ID": str(run.id),
             "GITHUB_RUN_ATTEMPT": str(attempt),
         }
-        return judge_claim(read_claim(self.github, read_place(environ), read_config(view.config_text)))
+        return judge_claim(read_claim(self.github, read_job_context(environ), read_config(view.config_text)))
 
     def run_of(self, key: str) -> WorldRun:
         return next(run for run in self.worker_runs() if key in run.inputs["keys"].split())

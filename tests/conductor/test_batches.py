@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.console.batch.carry_out import NotAllowed, obey
+from bot.console.batch.carry_out import NotAllowed, perform
 from bot.console.batch.inputs import read_request
 from bot.model.errors import TryLater, UsageError
 from bot.model.report import Outcome, Question
@@ -176,7 +176,7 @@ def test_a_rerun_needs_both_people_and_a_bot_is_none():
     environ = {"CF_BATCH_TASKS": str(task), "GITHUB_RUN_ID": "77"}
     environ |= {"GITHUB_ACTOR": "stranger", "GITHUB_TRIGGERING_ACTOR": "maintainer"}
     with pytest.raises(NotAllowed, match="stranger"):
-        obey(story.github, read_request(environ), story.world.now)
+        perform(story.github, read_request(environ), story.world.now)
     assert "may not order work" in refusal(story, str(task), by="github-actions[bot]")
 
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.conductor.observe.checkboxes import read_boxes, with_boxes
-from bot.console.batch.carry_out import NotAllowed, obey
+from bot.console.batch.carry_out import NotAllowed, perform
 from bot.console.batch.inputs import read_request
 from bot.model.config import Config, Trust
 from bot.model.issue import GHOST, Account, EventKind
@@ -127,7 +127,7 @@ def by_batch(role):
     environ = {"CF_BATCH_TASKS": str(task), "GITHUB_RUN_ID": "77"}
     environ |= {"GITHUB_ACTOR": login, "GITHUB_TRIGGERING_ACTOR": login}
     try:
-        obey(story.github, read_request(environ), story.world.now)
+        perform(story.github, read_request(environ), story.world.now)
     except NotAllowed:
         return False
     return True

@@ -19,7 +19,7 @@ from bot.notation.config import read_config
 from bot.notation.units import write_units
 from bot.plan.starts.starts import STARTS_PER_TICK
 from bot.worker.job.claim import read_claim
-from bot.worker.job.place import read_place
+from bot.worker.job.context import read_job_context
 from tests.builders import a_snapshot, a_task, a_tick
 from tests.conductor.story import CONFIG, Story
 
@@ -67,7 +67,7 @@ def unmet(story, task, server="https://github.com"):
         "GITHUB_REF_NAME": "main",
         "GITHUB_RUN_ID": str(run),
     }
-    return read_claim(story.github, read_place(environ), read_config(config.config_text)).unmet
+    return read_claim(story.github, read_job_context(environ), read_config(config.config_text)).unmet
 
 
 def planned_needs(story, task):

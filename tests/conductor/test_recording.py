@@ -96,8 +96,8 @@ def test_other_decisions_are_shown_field_by_field(record, capsys):
 
 
 def test_a_record_says_so_where_the_tick_decided_otherwise(record, capsys, monkeypatch, caplog, tmp_path):
-    monkeypatch.setattr(recording, "bones", iter([{1: "a"}, {1: "b"}] * 2).__next__)
-    monkeypatch.setattr(recording, "bones", lambda plan, seen=[]: {1: seen.append(1) or len(seen)})
+    monkeypatch.setattr(recording, "comparable", iter([{1: "a"}, {1: "b"}] * 2).__next__)
+    monkeypatch.setattr(recording, "comparable", lambda plan, seen=[]: {1: seen.append(1) or len(seen)})
     tick = a_tick(a_snapshot(a_task(1)))
     assert main(["replay", record(tick)]) == 1
     assert "the tick decided otherwise about #1" in capsys.readouterr().out

@@ -9,7 +9,7 @@ from bot.conductor.act import act
 from bot.conductor.observe import observe
 from bot.conductor.tick import decide
 from bot.console.adopt import adopt
-from bot.github.signatures import read_key, sealed
+from bot.github.signatures import read_key, with_signatures
 from bot.model.batch import BatchRecord, Order, Outline
 from bot.model.errors import TryLater, UsageError
 from bot.model.report import Outcome
@@ -26,7 +26,7 @@ OURS = "github-actions[bot]"
 
 def sealing(key=KEY):
     story = Story()
-    story.github = sealed(story.github, key)
+    story.github = with_signatures(story.github, key)
     return story
 
 
@@ -133,7 +133,7 @@ def test_16_killed_between_writes_signed_records_end_the_same(operation, after):
 def test_9_two_conductors_with_the_key_start_one_agent_and_one_without_it_cannot_undo_that():
     story = sealing()
     task = story.ready()
-    other = sealed(client_of(story.world), KEY)
+    other = with_signatures(client_of(story.world), KEY)
     seen_a, plan_a = decide(story.github, observe(story.github, story.world.now))
     seen_b, plan_b = decide(other, observe(other, story.world.now))
     act(story.github, plan_a, seen_a)
@@ -146,7 +146,7 @@ def test_9_two_conductors_with_the_key_start_one_agent_and_one_without_it_cannot
 def test_what_is_older_than_the_key_is_adopted_once_by_a_persons_word():
     story = Story()
     task = started(story)
-    story.github = sealed(story.github, KEY)
+    story.github = with_signatures(story.github, KEY)
     story.tick()
     assert "`cf adopt` signs it" in story.reason(task)
 

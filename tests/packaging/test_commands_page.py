@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from bot.model.command import COMMANDS, Place
+from bot.model.command import COMMANDS, Scope
 from bot.notation.commands import read_commands
 
 PAGE = (Path(__file__).parents[2] / "docs/commands.md").read_text(encoding="utf-8")
 
 
 def test_the_page_lists_every_command_of_the_table_at_its_place_and_no_other():
-    sections = PAGE.split("\n## ")[1 : 1 + len(Place)]
-    for place, section in zip(Place, sections, strict=True):
+    sections = PAGE.split("\n## ")[1 : 1 + len(Scope)]
+    for place, section in zip(Scope, sections, strict=True):
         listed = [line for line in section.splitlines() if line.startswith("| `")]
         assert listed == [f"| `{row.usage('cf')}` | {row.effect} |" for row in COMMANDS if row.place is place]
 

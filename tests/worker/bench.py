@@ -36,7 +36,7 @@ from bot.sandbox.world.in_process import client_of
 from bot.sandbox.world.world import MINIMAL, World
 from bot.worker.agent.agent_job import work
 from bot.worker.job.artifact import find_report, save_report
-from bot.worker.job.place import Place, read_leg, read_place
+from bot.worker.job.context import JobContext, read_job_context, read_leg
 from bot.worker.job.worked import Worked
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.publish.publish import publish
@@ -126,12 +126,12 @@ class Bench:
         else:
             git(self.desk, "checkout", "-q", "-B", branch)
         for path, text in files.items():
-            place = self.desk / path
+            context = self.desk / path
             if text is None:
-                place.unlink()
+                context.unlink()
                 continue
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
+            context.parent.mkdir(parents=True, exist_ok=True)
+            context.write_text(text, encoding="utf-8")
         git(self.desk, "add", "-A", "-f")
         git(self.desk, "commit", "-qm", message)
         git(self.desk, "push", "-q", "origin", f"HEAD:refs/heads/{branch}")
@@ -235,9 +235,9 @@ class Bench:
         **environ: str,
     ) -> Worked:
         """The agent's job; its artifact is kept by the run. `on` says what to do when a line with these words is shown."""
-        place = read_place(self.environ("agent", **environ))
+        context = read_job_context(self.environ("agent", **environ))
         self.shown: list[str] = []
-        self.place: Place = place
+        self.context: JobContext = context
 
         def write(text: str) -> None:
             self.shown.append(text)
@@ -245,37 +245,39 @@ class Bench:
                 if words in text:
                     act()
 
-        worked = work(self.github, place, cancellation or Cancellation(), write)
+        worked = work(self.github, context, cancellation or Cancellation(), write)
         self.commits[self.key] = worked.report.head
         self._ran("agent", "success")
-        self._keep(work_name(self.key), place.out)
+        self._keep(work_name(self.key), context.out)
         return worked
 
     def verify(self) -> LegResult:
         environ = self.environ("verify", CF_LEG=msgspec.json.encode(self.unit.verify[0]).decode())
-        place = read_place(environ)
-        self._download(work_name(self.key), place.out)
+        context = read_job_context(environ)
+        self._download(work_name(self.key), context.out)
         self.shown = []
         self._ran("verify (ubuntu-latest)", "failure")
-        result = verify(self.github, place, read_leg(environ), Cancellation(), self.shown.append)
+        result = verify(self.github, context, read_leg(environ), Cancellation(), self.shown.append)
         self._ran("verify (ubuntu-latest)", "success" if result.passed else "failure")
-        shutil.copytree(place.verify_out, self.folder / f"results-{self.key}", dirs_exist_ok=True)
+        shutil.copytree(context.verify_out, self.folder / f"results-{self.key}", dirs_exist_ok=True)
         return result
 
     def publish(self, agent: str = "success", verify: str | None = None, **environ: str) -> Report:
         """The publish job; `verify` is the verify job's result, by default what it would be."""
         result = verify or ("success" if self.unit.verify else "skipped")
         self._ran("publish", None)
-        place = read_place(self.environ("publish", CF_AGENT_RESULT=agent, CF_VERIFY_RESULT=result, **environ))
+        context = read_job_context(
+            self.environ("publish", CF_AGENT_RESULT=agent, CF_VERIFY_RESULT=result, **environ)
+        )
         if self.unit.kind is not Kind.PUBLISH:
-            self._download(work_name(self.key), place.out)
+            self._download(work_name(self.key), context.out)
         if (results := self.folder / f"results-{self.key}").is_dir():
-            shutil.copytree(results, place.verify_out / f"cf-verify-{self.key}-0")
-        self.published = place
-        report = publish(self.github, place, self.credential)
-        save_report(place.report_out, report)
-        self._keep(report_name(self.key), place.report_out)
-        assert find_report(place.report_out, self.key) == report
+            shutil.copytree(results, context.verify_out / f"cf-verify-{self.key}-0")
+        self.published = context
+        report = publish(self.github, context, self.credential)
+        save_report(context.report_out, report)
+        self._keep(report_name(self.key), context.report_out)
+        assert find_report(context.report_out, self.key) == report
         return report
 
     def through(self) -> Report:
@@ -307,13 +309,13 @@ class Bench:
 
     def kept(self) -> Report:
         """What the agent's job has reported."""
-        report = find_report(self.place.out, self.key)
+        report = find_report(self.context.out, self.key)
         assert report is not None
         return report
 
     def kept_text(self) -> str:
         """Every byte that the agent's job has kept and shown, loosely as text."""
-        data = b"".join(path.read_bytes() for path in self.place.out.rglob("*") if path.is_file())
+        data = b"".join(path.read_bytes() for path in self.context.out.rglob("*") if path.is_file())
         return data.decode("utf-8", "replace") + "".join(self.shown)
 
     def _keep(self, name: str, folder: Path) -> None:

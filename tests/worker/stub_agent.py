@@ -61,9 +61,9 @@ def leak_base64() -> None:
 
 def workflow() -> None:
     edit()
-    place = Path(".github/workflows/ci.yml")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text("on: push\n", encoding="utf-8")
+    context = Path(".github/workflows/ci.yml")
+    context.parent.mkdir(parents=True, exist_ok=True)
+    context.write_text("on: push\n", encoding="utf-8")
 
 
 def link() -> None:
@@ -123,16 +123,16 @@ def spy() -> None:
     places += [file for file in Path("..").resolve().rglob("*") if file.is_file()]
     places += [Path.home() / name for name in (".gitconfig", ".git-credentials", ".netrc")]
     seen = {}
-    for place in places:
+    for context in places:
         try:
-            seen[place] = place.read_bytes()
+            seen[context] = context.read_bytes()
         except OSError:
             continue
     settings = subprocess.run(["git", "config", "--list", "--show-origin"], capture_output=True, check=False)
     seen[Path("git config")] = settings.stdout
     basic = __import__("base64").b64encode(b"x-access-token:" + needle)
-    found = [str(place) for place, data in seen.items() if needle in data or basic in data]
-    works = any(me in str(place) and needle[::-1] in data for place, data in seen.items())
+    found = [str(context) for context, data in seen.items() if needle in data or basic in data]
+    works = any(me in str(context) and needle[::-1] in data for context, data in seen.items())
     print(
         "spied",
         *(found or ["nothing;"]),
@@ -220,8 +220,8 @@ def lie() -> None:
 
 def outside() -> None:
     """Files everywhere but in the work."""
-    for place in (Path(".."), Path.home(), Path(".cf"), Path(".git")):
-        (place / "planted.txt").write_text("planted", encoding="utf-8")
+    for context in (Path(".."), Path.home(), Path(".cf"), Path(".git")):
+        (context / "planted.txt").write_text("planted", encoding="utf-8")
 
 
 def command() -> None:

@@ -46,7 +46,7 @@ def test_agents(bench, modes, more, first, why, last):
 
     assert (worked.report.outcome, worked.report.reason) == (first, why)
     assert survivors(f"CF_WORKSPACE={setup.place.workspace}") == []
-    assert find_report(setup.place.out, "cf-1-1") == worked.report
+    assert find_report(setup.context.out, "cf-1-1") == worked.report
     if worked.verify:
         report = setup.publish("success", "success" if setup.verify().passed else "failure")
     else:

@@ -15,7 +15,7 @@ from bot.model.errors import UsageError
 from bot.model.report import Outcome
 from bot.worker import command
 from bot.worker.job.artifact import find_bundle, find_report
-from bot.worker.job.place import default_branch, read_place
+from bot.worker.job.context import default_branch, read_job_context
 from tests.worker.programs.test_process import survivors
 
 ROOT = Path(__file__).parents[2]
@@ -131,7 +131,7 @@ def test_a_wrong_environment_is_named(bench, change, words):
     environ = bench("edit").environ(**change)
 
     with pytest.raises(UsageError, match=words):
-        read_place(environ)
+        read_job_context(environ)
 
 
 def test_the_event_names_the_default_branch(tmp_path):

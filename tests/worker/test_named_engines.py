@@ -50,7 +50,7 @@ def test_it_is_installed_told_and_continued_and_its_counts_reach_the_report(benc
         Category.SHELL,
         Category.GATE,
     }
-    starts = (setup.place.temp / "cf-home/starts").read_text()
+    starts = (setup.context.temp / "cf-home/starts").read_text()
     assert "Add login" in starts.split("--resume s-1")[0]
     assert "Add login" not in starts.split("--resume s-1")[1]
     assert "expected feature" in starts.split("--resume s-1")[1]

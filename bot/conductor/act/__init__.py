@@ -16,7 +16,7 @@ from bot.conductor.act.batches import dispatch_gates, end_batches, write_batches
 from bot.conductor.act.dashboard import obey_boxes, remember
 from bot.conductor.act.labels import label_names, status_changes
 from bot.conductor.act.outbox import Effects, Outbox, dispatch_run, end_run
-from bot.conductor.act.recheck import still_fresh
+from bot.conductor.act.recheck import recheck
 from bot.conductor.act.units import into_runs, unit_of
 from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
@@ -81,7 +81,7 @@ def _act_on(
     if news:
         # The first time this takes seconds, so it comes before the last look.
         github.ensure_labels(label_names(seen.snapshot.config))
-        news = still_fresh(github, news, seen, effects)
+        news = recheck(github, news, seen, effects)
     if not news:
         return {}
     _cancel(github, news, effects)
@@ -123,34 +123,34 @@ def _cancel(github: GitHub, decisions: Sequence[Decision], effects: Effects) -> 
         end_run(github, run, force, effects)
 
 
-class _Order(Struct, frozen=True):
+class _Write(Struct, frozen=True):
     """One change, and which decision's record it writes, if it does."""
 
     change: Change
     record_of: int = 0
 
 
-def _orders(decision: Decision, task: Task, config: Config) -> list[_Order]:
+def _orders(decision: Decision, task: Task, config: Config) -> list[_Write]:
     issue = task.issue
-    reactions = [_Order(change) for change in decision.reactions]
+    reactions = [_Write(change) for change in decision.reactions]
     # A record that is new must follow the last look as closely as can be, or another conductor writes one as well.
     orders = [] if task.comment is None else reactions
     orders += [
-        _Order(EditComment(changed.comment, notice_comment(changed.notice))) for changed in decision.revisions
+        _Write(EditComment(changed.comment, notice_comment(changed.notice))) for changed in decision.revisions
     ]
-    orders += [_Order(CreateComment(issue.node_id, notice_comment(notice))) for notice in decision.notices]
+    orders += [_Write(CreateComment(issue.node_id, notice_comment(notice))) for notice in decision.notices]
     record = _noted(decision)
     if (decision.notices or decision.start or _is_news(decision, task)) and _is_kept(decision, task):
         body = status_comment(record, decision.reason, config.prefix)
         change = (
             EditComment(task.comment.node_id, body) if task.comment else CreateComment(issue.node_id, body)
         )
-        orders.append(_Order(change, decision.task))
+        orders.append(_Write(change, decision.task))
     orders += reactions if task.comment is None else []
     if not decision.start:
-        orders += [_Order(change) for change in status_changes(decision.status, issue, config)]
+        orders += [_Write(change) for change in status_changes(decision.status, issue, config)]
     if decision.close and issue.is_open:
-        orders.append(_Order(CloseIssue(issue.node_id)))
+        orders.append(_Write(CloseIssue(issue.node_id)))
     return orders
 
 

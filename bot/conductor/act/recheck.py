@@ -17,7 +17,7 @@ from bot.notation.records import is_record
 from bot.plan.starts.waiting import OFF
 
 
-def still_fresh(
+def recheck(
     github: GitHub, decisions: Sequence[Decision], seen: Observation, effects: Effects
 ) -> list[Decision]:
     """The decisions that hold: records and issues are read again, and before a start its needs and its batch, too."""

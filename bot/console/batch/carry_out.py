@@ -37,9 +37,9 @@ from bot.notation.quoting import quote_line
 from bot.notation.tasklists import MOST_TASKS, AllReady, InMilestone, Labelled, Numbers, Term
 from bot.plan.batches.lifecycle import outline_of
 from bot.plan.board import Board
-from bot.plan.facts.batch_controls import Course, course_of
+from bot.plan.facts.batch_controls import BatchView, batch_view_of
 from bot.plan.facts.labels import meant_status
-from bot.plan.facts.record_edits import fresh
+from bot.plan.facts.record_edits import reset_by_order
 from bot.plan.facts.trust import Unapproved, Unknown, judge_order, may_order
 from bot.plan.graph.forecast import waves
 from bot.plan.graph.order import in_sequence
@@ -77,11 +77,11 @@ def carry_out(environ: Mapping[str, str], *, dry_run: bool) -> int:
         from bot.github.dry_run import DryRun
 
         dry = DryRun(github)
-        obey(dry, request, now)
+        perform(dry, request, now)
         _say("\n".join(dry.would_have))
         return 0
     try:
-        said = obey(github, request, now)
+        said = perform(github, request, now)
     except TryLater as error:
         raise NotNow(
             f"{error}. Please run this job again: an order that was written already is not written twice"
@@ -98,7 +98,7 @@ def _say(text: str) -> None:
     sys.stdout.write(text.replace("::", ": :").replace("##[", "## [") + "\n")
 
 
-def obey(github: GitHub, request: Request, now: datetime) -> str:
+def perform(github: GitHub, request: Request, now: datetime) -> str:
     """Carry out the request and wake the conductor; says in one sentence what was done.
 
     Raises UsageError, naming all that is wrong, or NotAllowed, before anything is written.
@@ -140,10 +140,10 @@ def _check_people(github: GitHub, seen: Observation, request: Request) -> Snapsh
 
 def _stop(github: GitHub, seen: Observation, request: Request) -> str:
     batch = _batch(github, seen, request.target)
-    course = _course(github, seen, batch)
-    if course.record.state.ended or (batch.order is None and not batch.issue.is_open):
+    batch_view = _batch_view(github, seen, batch)
+    if batch_view.record.state.ended or (batch.order is None and not batch.issue.is_open):
         return f"batch #{batch.number} has ended already: nothing to stop"
-    if not batch.issue.is_open and course.stopped and (course.forced_end or not request.force):
+    if not batch.issue.is_open and batch_view.stopped and (batch_view.forced_end or not request.force):
         return f"batch #{batch.number} is stopped already"
     how = "what runs is ended" if request.force else "what runs finishes"
     control = Control(
@@ -170,7 +170,7 @@ def _resume(github: GitHub, seen: Observation, request: Request) -> str:
     number, order = batch.number, batch.order
     if order is None:
         raise UsageError(f"batch #{number} cannot be resumed: {batch.problem}. Nothing was written")
-    course = _course(github, seen, batch)
+    batch_view = _batch_view(github, seen, batch)
     control = Control(
         Action.RESUME,
         request.actors[0],
@@ -184,7 +184,7 @@ def _resume(github: GitHub, seen: Observation, request: Request) -> str:
         raise UsageError(
             f"batch #{number} has nothing to resume: every member came through. Nothing was written"
         )
-    if batch.issue.is_open and (said or course.owns):
+    if batch.issue.is_open and (said or batch_view.owns):
         return f"batch #{number} goes on already: nothing to resume"
     _check_free(seen, order.tasks, number)
     again = ", what is done included" if request.force else ""
@@ -210,14 +210,14 @@ def _batch(github: GitHub, seen: Observation, number: int) -> Batch:
     return batch
 
 
-def _course(github: GitHub, seen: Observation, batch: Batch) -> Course:
+def _batch_view(github: GitHub, seen: Observation, batch: Batch) -> BatchView:
     """The batch as the next tick would take it: commands that no tick has heeded yet count, so that the later word wins."""
     board = Board(seen.snapshot)
-    course = board.courses.get(batch.number) or course_of(batch, board.snapshot)
-    if wants := board.orders.wants | course.wants:
+    batch_view = board.batch_views.get(batch.number) or batch_view_of(batch, board.snapshot)
+    if wants := board.comment_commands.wants | batch_view.wants:
         board = Board(look_up(github, seen.snapshot, wants))
-        course = board.courses.get(batch.number) or course_of(batch, board.snapshot)
-    return course
+        batch_view = board.batch_views.get(batch.number) or batch_view_of(batch, board.snapshot)
+    return batch_view
 
 
 def _was_said(github: GitHub, seen: Observation, batch: Batch, control: Control, again: bool) -> bool:
@@ -273,7 +273,7 @@ def _approve(github: GitHub, seen: Observation, request: Request) -> str:
     for item in board.items:
         if item.number in chosen:
             approval = board.approval_by(item, request.actors[0], at)
-            record = replace(fresh(item.record), approval=approval)
+            record = replace(reset_by_order(item.record), approval=approval)
             decisions.append(board.move(item, Status.READY, record, f"approved by {request.actors[0]}"))
     effects = Effects()
     act_on(github, decisions, seen, effects)

@@ -18,9 +18,9 @@ from bot.model.errors import UsageError
 from bot.model.issue import Issue
 from bot.notation.batches import chosen_words, counts, counts_words, gate_words, read_batch, state_words
 from bot.notation.quoting import quote_line
-from bot.plan.batches.member_state import Outlook
+from bot.plan.batches.member_state import MemberStates
 from bot.plan.board import Board
-from bot.plan.facts.batch_controls import course_of
+from bot.plan.facts.batch_controls import batch_view_of
 
 
 def show_list(environ: Mapping[str, str], state: str, limit: int, *, as_json: bool) -> int:
@@ -145,9 +145,9 @@ def batch_with_results(github: GitHub, number: int, now: datetime) -> tuple[Batc
         return batch, []
     seen, decided = decide(github, _with_members(github, seen, batch.order.tasks))
     board = Board(seen.snapshot)
-    outlook = Outlook({decision.task: decision for decision in decided.decisions}, board)
-    course = board.courses.get(number) or course_of(batch, seen.snapshot)
-    return batch, [outlook.result(task, course) for task in batch.order.tasks]
+    states = MemberStates({decision.task: decision for decision in decided.decisions}, board)
+    batch_view = board.batch_views.get(number) or batch_view_of(batch, seen.snapshot)
+    return batch, [states.result(task, batch_view) for task in batch.order.tasks]
 
 
 def _with_members(github: GitHub, seen: Observation, tasks: Sequence[int]) -> Observation:

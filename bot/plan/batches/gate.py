@@ -21,7 +21,7 @@ from bot.notation.digests import text_digest
 from bot.notation.keys import Key
 from bot.plan.attempts.ending import Ending, ending_of, run_of
 from bot.plan.board import Board
-from bot.plan.facts.batch_controls import Course
+from bot.plan.facts.batch_controls import BatchView
 from bot.plan.graph.bisect import Found, Tried, Try, next_step
 
 _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}", re.ASCII)
@@ -60,12 +60,12 @@ def _number(join: Join) -> int:
     return join.task
 
 
-def to_be_joined(course: Course, decided: Mapping[int, Decision], board: Board) -> Joined | None:
+def to_be_joined(batch_view: BatchView, decided: Mapping[int, Decision], board: Board) -> Joined | None:
     """What the gate is about; None if no member has work of ours to show."""
     place = {number: index for index, number in enumerate(board.graph.topological)}
     found: list[tuple[bool, Join]] = []
     begun: list[datetime] = []
-    for number in course.order.tasks:
+    for number in batch_view.order.tasks:
         decision = decided.get(number)
         commit = _commit_of(decision, board) if decision is not None else ""
         if decision is None or not commit:
@@ -91,12 +91,12 @@ def _commit_of(decision: Decision, board: Board) -> str:
 
 
 def look_at_gate(
-    course: Course, record: BatchRecord, joined: Joined | None, full: str, board: Board
+    batch_view: BatchView, record: BatchRecord, joined: Joined | None, full: str, board: Board
 ) -> Gated:
     """Settle the trial that runs, and say what comes next. `full` says why nothing may start just now; empty if it may."""
     trial = record.trial
     if trial is not None:
-        followed = _follow(course, record, trial, board)
+        followed = _follow(batch_view, record, trial, board)
         if followed.record.trial is not None or followed.wants:
             return followed
         record = followed.record
@@ -119,10 +119,10 @@ def look_at_gate(
     return _started(record, search, step, joined, board)
 
 
-def _follow(course: Course, record: BatchRecord, trial: Trial, board: Board) -> Gated:
+def _follow(batch_view: BatchView, record: BatchRecord, trial: Trial, board: Board) -> Gated:
     """The record with its trial's run noted, or the trial ended."""
     now, attempt = board.snapshot.now, trial.attempt
-    key = Key(course.number, attempt.number)
+    key = Key(batch_view.number, attempt.number)
     run = run_of(key, attempt, board.snapshot)
     grace = attempt.claimed_at + board.config.dispatch.launch_grace
     if run is None:
@@ -141,7 +141,7 @@ def _follow(course: Course, record: BatchRecord, trial: Trial, board: Board) -> 
     if ending is not None:
         names = frozenset(gate.name for gate in board.config.gates)
         return Gated(_with(record, _ended(noted, ending, now), ending.report, names), settled=False)
-    cancel, noted = _cancelled(noted, course, run.id, board)
+    cancel, noted = _cancelled(noted, batch_view, run.id, board)
     due = noted.attempt.cancel_sent_at
     return Gated(
         _with(record, noted),
@@ -152,10 +152,10 @@ def _follow(course: Course, record: BatchRecord, trial: Trial, board: Board) -> 
     )
 
 
-def _cancelled(trial: Trial, course: Course, run: int, board: Board) -> tuple[CancelRun | None, Trial]:
+def _cancelled(trial: Trial, batch_view: BatchView, run: int, board: Board) -> tuple[CancelRun | None, Trial]:
     """A stop by force ends the gate, too, and after the grace once more by force."""
     attempt, now = trial.attempt, board.snapshot.now
-    if not course.forced_end:
+    if not batch_view.forced_end:
         return None, trial
     if attempt.cancel_sent_at is None:
         return CancelRun(run), replace(trial, attempt=replace(attempt, cancel_sent_at=now))

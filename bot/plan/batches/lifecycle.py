@@ -28,10 +28,10 @@ from bot.notation.codec import dump
 from bot.notation.comments import read_fingerprint
 from bot.notation.digests import text_digest
 from bot.plan.batches.gate import Gated, look_at_gate, to_be_joined
-from bot.plan.batches.member_state import PASSED, Outlook
+from bot.plan.batches.member_state import PASSED, MemberStates
 from bot.plan.board import Board
 from bot.plan.commands.consent import on_batch
-from bot.plan.facts.batch_controls import Course
+from bot.plan.facts.batch_controls import BatchView
 from bot.plan.graph.forecast import longest_chain, schedule, waves
 from bot.plan.graph.graph import Graph
 from bot.plan.graph.inference import infer
@@ -45,15 +45,15 @@ _INFERRED_MOST = 500  # edges that the batch issue holds
 
 def follow_batches(decided: Mapping[int, Decision], board: Board) -> tuple[BatchStep, ...]:
     """One step for each batch at hand, oldest first."""
-    if not board.courses:
+    if not board.batch_views:
         return ()
-    outlook = Outlook(decided, board)
+    states = MemberStates(decided, board)
     live = sum(decision.record.live is not None for decision in decided.values())
     live += sum(batch.record.trial is not None for batch in board.snapshot.batches)
     live += len(board.snapshot.orphans)
     steps = []
-    for number in sorted(board.courses):
-        step = _Batch(board.courses[number], decided, outlook, board).step(live)
+    for number in sorted(board.batch_views):
+        step = _Batch(board.batch_views[number], decided, states, board).step(live)
         live += step.start is not None
         steps.append(step)
     return tuple(steps)
@@ -63,34 +63,36 @@ class _Batch:
     """One batch, this tick's decisions about its members, and what follows from them."""
 
     def __init__(
-        self, course: Course, decided: Mapping[int, Decision], outlook: Outlook, board: Board
+        self, batch_view: BatchView, decided: Mapping[int, Decision], states: MemberStates, board: Board
     ) -> None:
-        self._course = course
+        self._batch_view = batch_view
         self._decided = decided
-        self._outlook = outlook
+        self._states = states
         self._board = board
         self._now = board.snapshot.now
 
     def step(self, live: int) -> BatchStep:
-        course, batch = self._course, self._course.batch
+        batch_view, batch = self._batch_view, self._batch_view.batch
         if batch.order is None:
             return self._broken()
-        if course.wants:
-            return BatchStep(batch, batch.record, "who reopened it is being looked up", wants=course.wants)
-        if course.turned_down:
+        if batch_view.wants:
+            return BatchStep(
+                batch, batch.record, "who reopened it is being looked up", wants=batch_view.wants
+            )
+        if batch_view.turned_down:
             return self._turned_down()
-        if course.record.state.ended:
-            return self._say_the_end(course.record)
-        record, wants = on_batch(course, self._told(course.record), self._board)
+        if batch_view.record.state.ended:
+            return self._say_the_end(batch_view.record)
+        record, wants = on_batch(batch_view, self._told(batch_view.record), self._board)
         if wants:
-            return BatchStep(batch, course.record, "needs are being inferred", wants=wants)
-        if course.stopped:
+            return BatchStep(batch, batch_view.record, "needs are being inferred", wants=wants)
+        if batch_view.stopped:
             return self._stopped(record)
         if taken := self._taken():
             return self._ended(record, BatchState.CANCELLED, taken)
-        if course.waits_to_be_run:
+        if batch_view.waits_to_be_run:
             return self._shown(record, "planned only; nothing starts")
-        if course.order.strategy is Strategy.AUTO and not record.inferred:
+        if batch_view.order.strategy is Strategy.AUTO and not record.inferred:
             return self._infer(record)
         record = replace(record, state=BatchState.RUNNING, started_at=record.started_at or self._now)
         return self._go_on(record, live)
@@ -98,8 +100,8 @@ class _Batch:
     # ------------------------------------------------------------------ the course of things
 
     def _go_on(self, record: BatchRecord, live: int) -> BatchStep:
-        tasks, outlook = self._course.order.tasks, self._outlook
-        if any(map(outlook.may_start, tasks)):
+        tasks, states = self._batch_view.order.tasks, self._states
+        if any(map(states.may_start, tasks)):
             return self._shown(record, "members run or may start", Gated(record, settled=False))
         if failed := self._to_be_tried_again(record):
             if not all(map(self._has_failed_before, failed)):
@@ -107,32 +109,32 @@ class _Batch:
                 return self._shown(record, "an extra round is about to begin", due=self._now)
             again = replace(record, rounds=record.rounds + 1, round_at=self._now)
             return self._shown(again, f"extra round {again.rounds} begins", due=self._now)
-        waiting = [task for task in tasks if outlook.goes_on(task) and not self._has_ended(task)]
-        joined = None if waiting else to_be_joined(self._course, self._decided, self._board)
-        gated = look_at_gate(self._course, record, joined, self._full(live), self._board)
+        waiting = [task for task in tasks if states.goes_on(task) and not self._has_ended(task)]
+        joined = None if waiting else to_be_joined(self._batch_view, self._decided, self._board)
+        gated = look_at_gate(self._batch_view, record, joined, self._full(live), self._board)
         if gated.record.trial is not None or gated.wants or not (waiting or gated.settled):
             return self._shown(gated.record, gated.waits_for, gated)
         if blamed := self._blamed(gated.record):
             opens = self._regression(gated.record, blamed)
             noted = self._noted(gated.record, [opens[1]] if opens else [])
             return self._shown(noted, f"the gate names #{blamed}", gated, opens=opens[:1], due=self._now)
-        merges = [task for task in tasks if outlook.waits_for_merge(task)]
+        merges = [task for task in tasks if states.waits_for_merge(task)]
         if waiting or merges:
-            words = "waits for answers" if any(map(outlook.waits_for_answer, waiting)) else "waits for merges"
+            words = "waits for answers" if any(map(states.waits_for_answer, waiting)) else "waits for merges"
             return self._shown(gated.record, words, gated)
         return self._ended(gated.record, self._verdict(gated.record))
 
     def _has_ended(self, task: int) -> bool:
         """For the batch gate: what is done has ended, though its pull request is open."""
-        if self._outlook.waits_for_merge(task):
+        if self._states.waits_for_merge(task):
             return True
-        return self._course.order.end_blocked and self._outlook.waits_for_answer(task)
+        return self._batch_view.order.end_blocked and self._states.waits_for_answer(task)
 
     def _to_be_tried_again(self, record: BatchRecord) -> list[int]:
         """The failed members, if there is a round left for them."""
-        if record.rounds >= self._course.order.max_retries:
+        if record.rounds >= self._batch_view.order.max_retries:
             return []
-        return [task for task in self._course.order.tasks if self._status(task) is Status.FAILED]
+        return [task for task in self._batch_view.order.tasks if self._status(task) is Status.FAILED]
 
     def _has_failed_before(self, task: int) -> bool:
         return self._board.snapshot.tasks[task].record.status is Status.FAILED
@@ -141,7 +143,7 @@ class _Batch:
         board, pause = self._board, self._board.config.label("pause")
         if board.snapshot.starts_blocked_by:
             return board.snapshot.starts_blocked_by
-        if self._course.batch.issue.has_label(pause):
+        if self._batch_view.batch.issue.has_label(pause):
             return f"paused by the label `{pause}`"
         return (
             f"the gate waits for a slot: limits.total is {board.config.total}"
@@ -157,7 +159,7 @@ class _Batch:
         decision = self._decided.get(search.guilty)
         if decision is None:
             return 0
-        key = f"gate:{self._course.number}:{search.heads}"
+        key = f"gate:{self._batch_view.number}:{search.heads}"
         if decision.status is Status.MERGED:
             return 0 if any(one.key == key for one in record.happenings) else search.guilty
         return (
@@ -169,11 +171,15 @@ class _Batch:
         search = record.gate
         if search is None or self._status(task) is not Status.MERGED:
             return ()
-        key = f"gate:{self._course.number}:{search.heads}"
-        body = f"The work of #{task} does not pass together with the rest of batch #{self._course.number}.\n\n{gate_words(search)}"
+        batch = self._batch_view.number
+        key = f"gate:{batch}:{search.heads}"
+        body = f"The work of #{task} does not pass together with the rest of batch #{batch}.\n\n{gate_words(search)}"
         label = self._board.config.label("regression")
         opened = OpenIssue(
-            key, f"Regression by #{task}, found by the gate of batch #{self._course.number}", body, (label,)
+            key,
+            f"Regression by #{task}, found by the gate of batch #{batch}",
+            body,
+            (label,),
         )
         return opened, Happening(key, self._now, "blame", task, "merged work fails the batch gate")
 
@@ -190,32 +196,32 @@ class _Batch:
 
     def _stopped(self, record: BatchRecord) -> BatchStep:
         """Stopped: what runs finishes (by force: is ended), then the batch is over."""
-        mine = [task for task in self._course.order.tasks if self._is_mine(task)]
-        gated = look_at_gate(self._course, record, None, "stopped", self._board)
-        if gated.record.trial is not None or gated.wants or any(map(self._outlook.runs, mine)):
+        mine = [task for task in self._batch_view.order.tasks if self._is_mine(task)]
+        gated = look_at_gate(self._batch_view, record, None, "stopped", self._board)
+        if gated.record.trial is not None or gated.wants or any(map(self._states.runs, mine)):
             return self._shown(gated.record, "stopped; what runs finishes", gated)
         return self._ended(gated.record, BatchState.CANCELLED)
 
     def _is_mine(self, task: int) -> bool:
         decision = self._decided.get(task)
-        return decision is not None and decision.record.batch == self._course.number
+        return decision is not None and decision.record.batch == self._batch_view.number
 
     def _taken(self) -> str:
         """Why the batch cannot be: an earlier one has members of it."""
         batches = self._board.batches
         names = ", ".join(
             f"#{task} is a member of #{batches[task].number}"
-            for task in self._course.order.tasks
-            if task in batches and batches[task].number != self._course.number
+            for task in self._batch_view.order.tasks
+            if task in batches and batches[task].number != self._batch_view.number
         )
-        if not names or not self._course.owns:
+        if not names or not self._batch_view.owns:
             return ""
         return (
             f"**Cancelled**: {names}. A task belongs to one batch at a time; nothing was started by this one."
         )
 
     def _broken(self) -> BatchStep:
-        batch = self._course.batch
+        batch = self._batch_view.batch
         text = f"**Stopped**: {batch.problem}. Nothing more starts by this batch; what runs finishes. Please order a new one."
         record = replace(
             batch.record, state=BatchState.CANCELLED, ended_at=batch.record.ended_at or self._now
@@ -225,9 +231,9 @@ class _Batch:
         )
 
     def _turned_down(self) -> BatchStep:
-        text = f"This batch stays closed: {self._course.turned_down}."
+        text = f"This batch stays closed: {self._batch_view.turned_down}."
         return replace(
-            self._shown(self._course.record, self._course.turned_down),
+            self._shown(self._batch_view.record, self._batch_view.turned_down),
             notices=self._last_words(text),
             close=True,
         )
@@ -236,17 +242,17 @@ class _Batch:
         record = replace(record, state=state, ended_at=self._now)
         shown = self._shown(record, f"ended: {state}")
         notices = self._last_words(results_text(record, self._results(), head))
-        return replace(shown, notices=notices, close=self._course.batch.issue.is_open)
+        return replace(shown, notices=notices, close=self._batch_view.batch.issue.is_open)
 
     def _say_the_end(self, record: BatchRecord) -> BatchStep:
         """The tick that ended it may have died before it said so, or before it closed the issue."""
-        batch = self._course.batch
+        batch = self._batch_view.batch
         notices = self._last_words(results_text(record, self._results()))
         return BatchStep(batch, record, f"ended: {record.state}", notices=notices, close=batch.issue.is_open)
 
     def _last_words(self, text: str) -> tuple[Notice, ...]:
         """The last comment, unless one was posted since the issue was opened or reopened last."""
-        batch, board = self._course.batch, self._board
+        batch, board = self._batch_view.batch, self._board
         reopened = [event.at for event in batch.issue.events if event.kind is EventKind.REOPENED]
         fingerprint = f"batch-end:{batch.number}" + (f":{max(reopened):%Y%m%dT%H%M%S}" if reopened else "")
         posted = any(
@@ -259,12 +265,12 @@ class _Batch:
 
     def _infer(self, record: BatchRecord) -> BatchStep:
         """Ask a model for needs between the members; without an answer they go one by one. The next tick begins."""
-        course, known = self._course, self._board.snapshot
-        tasks = tuple(sorted(task for task in course.order.tasks if task in known.tasks))
+        batch_view, known = self._batch_view, self._board.snapshot
+        tasks = tuple(sorted(task for task in batch_view.order.tasks if task in known.tasks))
         proposal = known.proposals.get(tasks) if tasks else Proposal()
         if proposal is None:
             wants = frozenset({InferNeeds(tasks)})
-            return BatchStep(course.batch, record, "needs are being inferred", wants=wants)
+            return BatchStep(batch_view.batch, record, "needs are being inferred", wants=wants)
         merged = with_inferred(record, tasks, proposal, self._board.graph)
         return self._shown(merged, "needs are inferred", due=self._now)
 
@@ -289,9 +295,9 @@ class _Batch:
         return replace(record, happenings=(*record.happenings, *new), sums=sums) if new else record
 
     def _happenings(self) -> Iterable[Happening]:
-        if not self._course.record.started_at:
+        if not self._batch_view.record.started_at:
             return
-        for task in self._course.order.tasks:
+        for task in self._batch_view.order.tasks:
             decision, seen = self._decided.get(task), self._board.snapshot.tasks.get(task)
             if decision is None or seen is None:
                 continue
@@ -306,11 +312,11 @@ class _Batch:
         return decision.status if decision else None
 
     def _result(self, task: int) -> Result:
-        return self._outlook.result(task, self._course)
+        return self._states.result(task, self._batch_view)
 
     def _results(self) -> list[Result]:
-        graph, order = self._board.graph, self._course.order
-        line = in_sequence(order.tasks, graph) if is_serial(self._course) else order.tasks
+        graph, order = self._board.graph, self._batch_view.order
+        line = in_sequence(order.tasks, graph) if is_serial(self._batch_view) else order.tasks
         wave = waves(order.tasks, graph)
         return [
             replace(self._result(task), place=place, wave=wave.get(task, 0))
@@ -327,7 +333,7 @@ class _Batch:
         due: datetime | None = None,
     ) -> BatchStep:
         """The step with its text, made anew only if what it shows has changed."""
-        batch, results = self._course.batch, self._results()
+        batch, results = self._batch_view.batch, self._results()
         wanted = gated or Gated(record, settled=False)
         plain = bounded(replace(record, facts=""))  # as it will be read again
         facts = text_digest(dump(plain), dump(results))
@@ -341,14 +347,14 @@ class _Batch:
             opens=tuple(opens),
             wants=wanted.wants,
             due=min(times, default=None),
-            reopen=self._course.owns and not batch.issue.is_open,
+            reopen=self._batch_view.owns and not batch.issue.is_open,
         )
         if facts == batch.record.facts:
             return step
         outline = self._outline(results)
-        interval = self._course.order.chosen.reconcile
+        interval = self._batch_view.order.chosen.reconcile
         interval = self._board.config.reconcile_interval if interval is None else interval
-        body = batch_body(self._course.order, step.record, results, outline, interval)
+        body = batch_body(self._batch_view.order, step.record, results, outline, interval)
         return replace(step, body=body)
 
     def _outline(self, results: Sequence[Result]) -> Outline:
@@ -362,19 +368,21 @@ class _Batch:
             for result in results
             if (decision := self._decided.get(result.task)) is not None
             for attempt in decision.record.attempts
-            if attempt.ended_at is not None and attempt.claimed_at >= self._course.order.at
+            if attempt.ended_at is not None and attempt.claimed_at >= self._batch_view.order.at
         ]
         waiting = [
             result.task
             for result in results
-            if self._outlook.goes_on(result.task) and self._status(result.task) is Status.READY
+            if self._states.goes_on(result.task) and self._status(result.task) is Status.READY
         ]
         merges = [
             (result.pull, result.task)
             for result in self._by_needs(results)
-            if self._outlook.waits_for_merge(result.task)
+            if self._states.waits_for_merge(result.task)
         ]
-        outline = outline_of(self._course.order, is_serial(self._course), waiting, running, self._board)
+        outline = outline_of(
+            self._batch_view.order, is_serial(self._batch_view), waiting, running, self._board
+        )
         return replace(outline, bars=(*done, *outline.bars), merges=tuple(merges))
 
     def _by_needs(self, results: Sequence[Result]) -> list[Result]:

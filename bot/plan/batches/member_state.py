@@ -9,7 +9,7 @@ from bot.model.record import Record
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.plan.board import Board, Item
-from bot.plan.facts.batch_controls import Course
+from bot.plan.facts.batch_controls import BatchView
 from bot.plan.facts.record_edits import last_attempt
 from bot.plan.people import merged_pull
 from bot.plan.starts.batch_turns import failed_member, is_fresh
@@ -19,7 +19,7 @@ PASSED = (Status.DONE, Status.MERGED)
 _DROPPED = (StateReason.NOT_PLANNED, StateReason.DUPLICATE)
 
 
-class Outlook:
+class MemberStates:
     """Made once for all batches of a tick."""
 
     def __init__(self, decided: Mapping[int, Decision], board: Board) -> None:
@@ -28,9 +28,11 @@ class Outlook:
         self._items = {item.number: item for item in board.items}
         self._barred = {
             number
-            for course in {course.number: course for course in board.batches.values()}.values()
-            if failed_member(course, decided)
-            for number in course.order.tasks
+            for batch_view in {
+                batch_view.number: batch_view for batch_view in board.batches.values()
+            }.values()
+            if failed_member(batch_view, decided)
+            for number in batch_view.order.tasks
             if number in decided and is_fresh(decided[number].record)
         }
         self._hopeful: dict[int, bool] = {}
@@ -98,10 +100,10 @@ class Outlook:
             return self._hopeful.get(need.ref.number, False)
         return need.state in (NeedState.OPEN_PULL, NeedState.UNKNOWN)
 
-    def result(self, number: int, course: Course) -> Result:
+    def result(self, number: int, batch_view: BatchView) -> Result:
         """A member's row in the tables."""
         decision = self._decided.get(number)
-        was = next((status for status, tasks in course.record.was.items() if number in tasks), "")
+        was = next((status for status, tasks in batch_view.record.was.items() if number in tasks), "")
         if decision is None:
             return Result(
                 number, "", "gone", reason="the issue cannot be read any more", dropped=True, was=was
@@ -113,7 +115,7 @@ class Outlook:
         return Result(
             number,
             item.task.issue.title,
-            self._status(number, decision, course, dropped=dropped),
+            self._status(number, decision, batch_view, dropped=dropped),
             attempts=len(code),
             run=record.attempts[-1].run if record.attempts else 0,
             pull=record.pull,
@@ -128,11 +130,11 @@ class Outlook:
             was=was,
         )
 
-    def _status(self, number: int, decision: Decision, course: Course, *, dropped: bool) -> str:
+    def _status(self, number: int, decision: Decision, batch_view: BatchView, *, dropped: bool) -> str:
         if dropped:
             return "dropped"
         held = decision.status is Status.READY and not self.goes_on(number)
-        left = decision.status is Status.BACKLOG and decision.record.batch == course.number
+        left = decision.status is Status.BACKLOG and decision.record.batch == batch_view.number
         if held or left:
             return "not run"
         return str(decision.status or "withdrawn")

@@ -6,7 +6,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from bot.model.change import EYES, ROCKET, React
-from bot.model.command import COMMANDS, STARTING, Command, Ordered, Place, Row, row_of
+from bot.model.command import COMMANDS, STARTING, Command, Ordered, Row, Scope, row_of
 from bot.model.decision import Decision, Verb
 from bot.model.engine import ALIASES, EngineRequest
 from bot.model.record import Answer
@@ -20,7 +20,7 @@ from bot.plan.commands.proposals import consent, nothing_proposed, propose
 from bot.plan.commands.selection import Selection, read_selection
 from bot.plan.facts.engines import engine_problem
 from bot.plan.facts.labels import Meant
-from bot.plan.facts.record_edits import fresh, last_attempt
+from bot.plan.facts.record_edits import last_attempt, reset_by_order
 from bot.plan.facts.trust import Unknown, may_label
 from bot.plan.graph.inference import nothing_waits
 
@@ -30,34 +30,34 @@ def for_all_tasks(board: Board) -> tuple[Ordered, ...]:
     return tuple(
         ordered
         for number in board.dashboards
-        for ordered in board.orders.given.get(number, ())
-        if ordered.command.name in ("stop", "approve") and not refusal_on(Place.DASHBOARD, ordered, board)
+        for ordered in board.comment_commands.given.get(number, ())
+        if ordered.command.name in ("stop", "approve") and not refusal_on(Scope.DASHBOARD, ordered, board)
     )
 
 
-def heed(item: Item, board: Board, for_all: Sequence[Ordered]) -> Item:
+def obey(item: Item, board: Board, for_all: Sequence[Ordered]) -> Item:
     """The task as the commands of authorised people make it, in the order in which they were given."""
-    given = board.orders.given.get(item.number, ())
+    given = board.comment_commands.given.get(item.number, ())
     acted = [ordered for ordered in given if ordered.comment in item.record.acted]
     own = [ordered for ordered in given if ordered not in acted or _is_never_done(ordered)]
     # Carried out by a tick that died before it could say so everywhere.
     again = [react for ordered in acted if _is_done(ordered) for react in reactions_to(ordered, ROCKET)]
-    item = _heard(item, reactions=tuple(again)) if again else item
+    item = _with_result(item, reactions=tuple(again)) if again else item
     if not own and not for_all:
         return item
     move = item.meant.move
     mover = may_label(move.actor, board.snapshot) if move is not None else False
     if isinstance(mover, Unknown):
-        return _heard(item, wants=mover.wants)
+        return _with_result(item, wants=mover.wants)
     # A label of somebody who may not set it will be put back: commands are about the status behind it.
     ignored = move is not None and not mover and item.record.status is not None
     before, judged = item.meant, Meant(item.record.status) if ignored else item.meant
     item = replace(item, meant=judged)
     for ordered in sorted((*own, *for_all), key=lambda ordered: ordered.at):
         if ordered in for_all:
-            item = _heed_for_all(item, ordered, board)
+            item = _obey_for_all(item, ordered, board)
         elif not is_answered(ordered):
-            item = _heed_one(item, ordered, board)
+            item = _obey_one(item, ordered, board)
     return replace(item, meant=before) if item.meant is judged else item
 
 
@@ -78,18 +78,20 @@ def is_answered(ordered: Ordered) -> bool:
     return not command.problem and (command.name in ("status", "help") or command.has("dry-run"))
 
 
-def _heed_one(item: Item, ordered: Ordered, board: Board) -> Item:
+def _obey_one(item: Item, ordered: Ordered, board: Board) -> Item:
     why_not = refusal(item, ordered, board)
     if why_not:
         # An edited comment comes again with each edit: where a record can hold it, its author is told once.
         told = _acted(item, ordered) if ordered.edited and item.task.comment is not None else item
-        return _heard(told, refusals=(*item.heard.refusals, (ordered, why_not)))
+        return _with_result(told, refusals=(*item.command_result.refusals, (ordered, why_not)))
     if ordered.command.name == "answer" and _is_asked(item):
         return item  # taken with the other replies to its question
     done = _EFFECTS[ordered.command.name](item, ordered, board)
-    if done.heard.wants:
+    if done.command_result.wants:
         return done  # not carried out yet
-    return _heard(_acted(done, ordered), reactions=(*done.heard.reactions, *reactions_to(ordered, ROCKET)))
+    return _with_result(
+        _acted(done, ordered), reactions=(*done.command_result.reactions, *reactions_to(ordered, ROCKET))
+    )
 
 
 def reactions_to(ordered: Ordered, verdict: str) -> tuple[React, ...]:
@@ -97,7 +99,7 @@ def reactions_to(ordered: Ordered, verdict: str) -> tuple[React, ...]:
     return (React(ordered.node, EYES), React(ordered.node, verdict)) if ordered.comment > 0 else ()
 
 
-def _heed_for_all(item: Item, ordered: Ordered, board: Board) -> Item:
+def _obey_for_all(item: Item, ordered: Ordered, board: Board) -> Item:
     if ordered.comment in item.task.record.acted or item.task.record_problem:
         return item
     if ordered.command.name == "stop":
@@ -120,8 +122,8 @@ def _acted(item: Item, ordered: Ordered) -> Item:
     return replace(item, record=replace(item.record, acted=acted))
 
 
-def _heard(item: Item, **changes: object) -> Item:
-    return replace(item, heard=replace(item.heard, **changes))
+def _with_result(item: Item, **changes: object) -> Item:
+    return replace(item, command_result=replace(item.command_result, **changes))
 
 
 # ---------------------------------------------------------------------- refusals
@@ -157,7 +159,7 @@ def refusal(item: Item, ordered: Ordered, board: Board) -> str:
     return engine_problem(ALIASES.get(engine, engine)) if engine else ""
 
 
-def refusal_on(place: Place, ordered: Ordered, board: Board) -> str:
+def refusal_on(place: Scope, ordered: Ordered, board: Board) -> str:
     """Why a command on the dashboard or a batch is not carried out, as far as that needs no look at the batch; empty if it is."""
     command, prefix = ordered.command, board.config.prefix
     if command.problem:
@@ -168,11 +170,11 @@ def refusal_on(place: Place, ordered: Ordered, board: Board) -> str:
         return f"`/{prefix} {command.name}` is not there yet"
     if ordered.edited and command.name in STARTING:
         return _edited(command.name, prefix)
-    if place is Place.DASHBOARD and command.name == "stop" and not command.has("all"):
+    if place is Scope.DASHBOARD and command.name == "stop" and not command.has("all"):
         return f"here it takes `--all`, and stops every run; `/{prefix} stop` on a task stops that one"
     if command.name == "approve":
         return _wrong_selection(command, board)
-    if place is Place.DASHBOARD and command.name == "apply" and not board.snapshot.proposed.needs:
+    if place is Scope.DASHBOARD and command.name == "apply" and not board.snapshot.proposed.needs:
         return nothing_waits(prefix)
     return ""
 
@@ -207,7 +209,7 @@ def _edited(name: str, prefix: str) -> str:
 def row_on_task(item: Item, name: str, board: Board) -> Row | None:
     """The table's row for a command on this issue; a specification is a task with some commands more."""
     is_spec = item.task.issue.has_label(board.config.label("spec"))
-    return (row_of(name, Place.SPEC) if is_spec and name != "help" else None) or row_of(name, Place.TASK)
+    return (row_of(name, Scope.SPEC) if is_spec and name != "help" else None) or row_of(name, Scope.TASK)
 
 
 def _elsewhere(name: str, prefix: str) -> str:
@@ -254,21 +256,26 @@ def _nothing_held(item: Item, prefix: str) -> str:
 def _order_work(item: Item, ordered: Ordered, board: Board) -> Item:
     """Approve the text as it stands; the task is ready, with fresh strikes."""
     approval = board.approval_by(item, ordered.author.login, ordered.at)
-    record = replace(fresh(item.record), approval=approval)
+    record = replace(reset_by_order(item.record), approval=approval)
     return replace(item, record=record, meant=Meant(Status.READY))
 
 
 def _run(item: Item, ordered: Ordered, board: Board) -> Item:
     """As `_order_work`; its options hold for the attempts that follow, until the next such order."""
-    return wished(_order_work(item, ordered, board), ordered)
+    return with_engine_request(_order_work(item, ordered, board), ordered)
 
 
-def wished(item: Item, ordered: Ordered) -> Item:
+def with_engine_request(item: Item, ordered: Ordered) -> Item:
     """The task with what the options of a `run` ask for."""
     command = ordered.command
-    wish = EngineRequest(engine=command.value("engine").lower(), model=command.value("model"))
+    engine_request = EngineRequest(engine=command.value("engine").lower(), model=command.value("model"))
     minutes = read_duration(command.value("timeout") or 0) // timedelta(minutes=1)
-    return replace(item, record=replace(item.record, wish=wish, timeout_minutes=minutes, called=True))
+    return replace(
+        item,
+        record=replace(
+            item.record, engine_request=engine_request, timeout_minutes=minutes, started_by_command=True
+        ),
+    )
 
 
 def _stop(item: Item, ordered: Ordered, board: Board) -> Item:
@@ -278,7 +285,7 @@ def _stop(item: Item, ordered: Ordered, board: Board) -> Item:
     stop = Stop(ordered.author.login, force=ordered.command.has("force"))
     waiting = item.meant.status in (Status.READY, Status.IN_PROGRESS, Status.BLOCKED)
     meant = Meant(Status.BACKLOG) if waiting else item.meant
-    return _heard(replace(item, meant=meant), stop=stop)
+    return _with_result(replace(item, meant=meant), stop=stop)
 
 
 def _publish(item: Item, ordered: Ordered, board: Board) -> Item:
@@ -286,7 +293,10 @@ def _publish(item: Item, ordered: Ordered, board: Board) -> Item:
     approval = board.approval_by(item, ordered.author.login, ordered.at)
     held = item.record.held
     record = replace(
-        fresh(item.record), approval=approval, republish=True, exceptions=held.protected if held else ()
+        reset_by_order(item.record),
+        approval=approval,
+        republish=True,
+        exceptions=held.protected if held else (),
     )
     return replace(item, record=record, meant=Meant(Status.READY))
 
@@ -314,7 +324,7 @@ _EFFECTS: dict[str, Callable[[Item, Ordered, Board], Item]] = {
 
 def obey_stop(item: Item, board: Board) -> Decision | None:
     """`/cf stop`: the run is cancelled and the task goes to the backlog, or is ready again where it was ordered anew since."""
-    stop = item.heard.stop
+    stop = item.command_result.stop
     if stop is None or (item.record.live is None and item.meant.status is Status.READY):
         return None
     why = f"stopped by {stop.by}"
@@ -323,7 +333,7 @@ def obey_stop(item: Item, board: Board) -> Decision | None:
 
 def with_reactions(item: Item, decision: Decision) -> Decision:
     """The decision with the reactions to the commands that it carries out, and the comments that they ask for."""
-    heard = item.heard
+    heard = item.command_result
     if not heard.reactions:
         return decision
     new = tuple(notice for notice in heard.notices if notice.fingerprint not in decision.record.notices)

@@ -53,7 +53,9 @@ def propose(item: Item, ordered: Ordered, board: Board) -> Item:
     """`/cf deps`: ask the model about the open tasks, and show what may join the needs that exist."""
     found = inferred_among(None, board)
     if found.wants:
-        return replace(item, heard=replace(item.heard, wants=item.heard.wants | found.wants))
+        return replace(
+            item, command_result=replace(item.command_result, wants=item.command_result.wants | found.wants)
+        )
     record = replace(item.record, proposed=found.edges, consent=consent_to(found.edges, board))
     return _told(item, ordered, record, found.text)
 
@@ -128,7 +130,11 @@ def _by_task(edges: Iterable[Edge]) -> dict[int, tuple[int, ...]]:
 
 def _told(item: Item, ordered: Ordered, record: Record, text: str) -> Item:
     notice = Notice(f"deps:{ordered.comment}", text)
-    return replace(item, record=record, heard=replace(item.heard, notices=(*item.heard.notices, notice)))
+    return replace(
+        item,
+        record=record,
+        command_result=replace(item.command_result, notices=(*item.command_result.notices, notice)),
+    )
 
 
 def _proposal_text(proposal: Proposal, found: Inferred, board: Board) -> str:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from msgspec import Struct, field
 
 from bot.model.change import CONFUSED, ROCKET, React
-from bot.model.command import COMMANDS, Ordered, Place
+from bot.model.command import COMMANDS, Ordered, Scope
 from bot.model.decision import BatchStep, Decision, Response
 from bot.model.issue import Issue
 from bot.model.task import Task
@@ -16,7 +16,7 @@ from bot.notation.keys import Key
 from bot.notation.overview import overview_lines
 from bot.notation.quoting import quote, quote_line
 from bot.plan.board import Board, Item
-from bot.plan.commands.obey import is_answered, reactions_to, refusal_on, wished
+from bot.plan.commands.obey import is_answered, reactions_to, refusal_on, with_engine_request
 from bot.plan.commands.proposals import inferred_among
 from bot.plan.commands.selection import Selection, read_selection
 from bot.plan.telling.overview import overview_of
@@ -39,18 +39,18 @@ def respond(
     """All that is said back in this tick. A stranger's comment gets one reaction and no word: it costs nothing to ignore it."""
     replies: dict[int, _Reply] = {}
     for item in items:
-        for ordered, why in item.heard.refusals:
+        for ordered, why in item.command_result.refusals:
             _reply(replies, ordered, item.task.issue).failed = True
             _reply(replies, ordered, item.task.issue).parts.append(_not_done(ordered, why, board))
-        for ordered in board.orders.given.get(item.number, ()):
+        for ordered in board.comment_commands.given.get(item.number, ()):
             if is_answered(ordered):
                 words = _answer_on_task(ordered, item, decided[item.number], board)
                 _reply(replies, ordered, item.task.issue).parts.append(words)
     by_batch = {step.number: step for step in steps}
     for number, issue in board.snapshot.others.items():
         on_batch = number not in board.dashboards
-        for ordered in board.orders.given.get(number, ()):
-            place = Place.BATCH if on_batch else Place.DASHBOARD
+        for ordered in board.comment_commands.given.get(number, ()):
+            place = Scope.BATCH if on_batch else Scope.DASHBOARD
             why = refusal_on(place, ordered, board) or _refusal_by_batch(number, ordered, board)
             reply = _reply(replies, ordered, issue)
             reply.failed = reply.failed or bool(why)
@@ -74,7 +74,7 @@ def _response(comment: int, reply: _Reply) -> Response:
 
 
 def _to_strangers(board: Board) -> Iterator[Response]:
-    for number, refused in board.orders.refused.items():
+    for number, refused in board.comment_commands.refused.items():
         task = board.snapshot.tasks.get(number)
         issue = task.issue if task is not None else board.snapshot.others[number]
         for ordered in refused:
@@ -99,9 +99,9 @@ def _folded(title: str, lines: Sequence[str]) -> str:
 # ---------------------------------------------------------------------- help
 
 
-def help_text(place: Place, prefix: str) -> str:
+def help_text(place: Scope, prefix: str) -> str:
     """The commands that a place knows, from the table."""
-    places = (place, Place.TASK) if place is Place.SPEC else (place,)
+    places = (place, Scope.TASK) if place is Scope.SPEC else (place,)
     rows = [row for row in COMMANDS if row.place in places and (row.name != "help" or row.place is place)]
     lines = ["| command | what it does |", "|---|---|"]
     lines += [f"| `{row.usage(prefix)}` | {row.effect} |" for row in rows]
@@ -116,7 +116,7 @@ def _answer_on_task(ordered: Ordered, item: Item, decision: Decision, board: Boa
     name = ordered.command.name
     if name == "help":
         is_spec = item.task.issue.has_label(board.config.label("spec"))
-        words = help_text(Place.SPEC if is_spec else Place.TASK, board.config.prefix)
+        words = help_text(Scope.SPEC if is_spec else Scope.TASK, board.config.prefix)
     elif name == "status":
         words = _status_of(item, decision, board)
     else:
@@ -148,7 +148,7 @@ def _facts(task: Task, decision: Decision) -> Iterator[str]:
 
 def _rehearsal(ordered: Ordered, item: Item, decision: Decision, board: Board) -> str:
     """What `/cf run` would do, with what the attempt would run; nothing is changed."""
-    config, asked = board.config, wished(item, ordered)
+    config, asked = board.config, with_engine_request(item, ordered)
     choice = board.choice(asked)
     engine = config.engines.get(choice.engine)
     runner = engine.runner if engine and engine.runner else config.runner
@@ -174,15 +174,15 @@ def _rehearsal(ordered: Ordered, item: Item, decision: Decision, board: Board) -
 
 def _refusal_by_batch(number: int, ordered: Ordered, board: Board) -> str:
     """Why the batch of this issue does not carry a command out; empty elsewhere, and if it does."""
-    course = board.courses.get(number)
-    heard = course.heard if course is not None else ()
-    return next((one.refusal for one in heard if one.ordered == ordered), "")
+    batch_view = board.batch_views.get(number)
+    results = batch_view.results if batch_view is not None else ()
+    return next((one.refusal for one in results if one.ordered == ordered), "")
 
 
 def _answer_on_batch(ordered: Ordered, step: BatchStep | None, board: Board) -> str:
     """What is asked for, in words; a command that is carried out shows in the issue itself, and gets its reactions only."""
     if ordered.command.name == "help":
-        return help_text(Place.BATCH, board.config.prefix)
+        return help_text(Scope.BATCH, board.config.prefix)
     if ordered.command.name == "deps" and step is not None and step.batch.order is not None:
         return inferred_among(step.batch.order.tasks, board).text
     if ordered.command.name != "status":
@@ -199,7 +199,7 @@ def _answer_on_batch(ordered: Ordered, step: BatchStep | None, board: Board) -> 
 def _answer_on_dashboard(ordered: Ordered, decided: Mapping[int, Decision], board: Board) -> str:
     name = ordered.command.name
     if name == "help":
-        words = help_text(Place.DASHBOARD, board.config.prefix)
+        words = help_text(Scope.DASHBOARD, board.config.prefix)
     elif name == "status":
         words = _status_of_all(decided, board)
     elif name == "deps":

@@ -19,14 +19,14 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 _ACTIONS = {action.value: action for action in Action}
 
 
-class Heard(Struct, frozen=True):
+class ControlResult(Struct, frozen=True):
     """A command on the batch issue, and why it is not carried out (empty: it is)."""
 
     ordered: Ordered
     refusal: str = ""
 
 
-class Course(Struct, frozen=True):
+class BatchView(Struct, frozen=True):
     """A batch with the latest word on it in its record. `call` is the order or the later word by which members are approved.
 
     `owns`: its members start only through it. `turned_down` says why a reopening does not count; such an issue is closed again.
@@ -37,7 +37,7 @@ class Course(Struct, frozen=True):
     call: Control
     owns: bool = False
     turned_down: str = ""
-    heard: tuple[Heard, ...] = ()
+    results: tuple[ControlResult, ...] = ()
     wants: frozenset[Lookup] = frozenset()
 
     @property
@@ -77,32 +77,34 @@ class _Word(Struct, frozen=True):
     reopening: bool = False
 
 
-def course_of(batch: Batch, snapshot: Snapshot, ordered: Sequence[Ordered] = ()) -> Course:
+def batch_view_of(batch: Batch, snapshot: Snapshot, ordered: Sequence[Ordered] = ()) -> BatchView:
     """Judge all that was said about the batch since its record was written; `ordered` are commands of people who may order."""
     order = batch.order
     if order is None:
         known = (*_ACTIONS, "deps", "apply")
-        heard = tuple(Heard(one, batch.problem) for one in ordered if one.command.name in known)
-        return Course(batch, batch.record, Control(Action.RUN, "", batch.issue.created_at), heard=heard)
+        results = tuple(ControlResult(one, batch.problem) for one in ordered if one.command.name in known)
+        return BatchView(
+            batch, batch.record, Control(Action.RUN, "", batch.issue.created_at), results=results
+        )
     first = Control(Action.RUN, order.by, order.at)
     words, wants, turned_down = _words(batch, snapshot, ordered)
     if wants:
         owns = _owns(batch, batch.record)
-        return Course(batch, batch.record, _call(batch.record, first), owns=owns, wants=wants)
-    record, heard = batch.record, ()
+        return BatchView(batch, batch.record, _call(batch.record, first), owns=owns, wants=wants)
+    record, results = batch.record, ()
     for word in words:
         if record.control is not None and word.control.at <= record.control.at:
             continue
         record, refusal = _obeyed(word.control, record, batch, snapshot)
         if word.ordered is not None:
-            heard = (*heard, Heard(word.ordered, refusal))
+            results = (*results, ControlResult(word.ordered, refusal))
         elif word.reopening:
             turned_down = refusal or turned_down
     for one in ordered:
         if one.command.name in ("deps", "apply") and not one.command.problem and not one.edited:
             record, refusal = _consented(one, record, snapshot.config.prefix)
-            heard = (*heard, Heard(one, refusal))
-    return Course(batch, record, _call(record, first), _owns(batch, record), turned_down, heard)
+            results = (*results, ControlResult(one, refusal))
+    return BatchView(batch, record, _call(record, first), _owns(batch, record), turned_down, results)
 
 
 def _is_stopped(record: BatchRecord) -> bool:
@@ -244,16 +246,19 @@ def _of_people(
     return (event for event in events if event.kind is kind and event.actor.id not in accounts)
 
 
-def owners(courses: Iterable[Course]) -> Mapping[int, Course]:
+def owners(batch_views: Iterable[BatchView]) -> Mapping[int, BatchView]:
     """The batch that owns each task. One that shares a member with an earlier one owns none at all: two orders written at once
     are told apart by their issues' numbers, and one that was resumed comes after those that ran already.
     """
-    members: dict[int, Course] = {}
-    for course in sorted((each for each in courses if each.owns), key=_precedence):
-        if not any(number in members for number in course.order.tasks):
-            members |= dict.fromkeys(course.order.tasks, course)
+    members: dict[int, BatchView] = {}
+    for batch_view in sorted((each for each in batch_views if each.owns), key=_precedence):
+        if not any(number in members for number in batch_view.order.tasks):
+            members |= dict.fromkeys(batch_view.order.tasks, batch_view)
     return members
 
 
-def _precedence(course: Course) -> tuple[datetime, int]:
-    return (course.call.at if course.resumed else course.batch.issue.created_at, course.number)
+def _precedence(batch_view: BatchView) -> tuple[datetime, int]:
+    return (
+        batch_view.call.at if batch_view.resumed else batch_view.batch.issue.created_at,
+        batch_view.number,
+    )

@@ -11,7 +11,7 @@ from bot.notation.commands import read_commands
 from bot.plan.facts.trust import Unknown, is_person, may_order
 
 
-class Orders(Struct, frozen=True):
+class CommentCommands(Struct, frozen=True):
     """`given` are commands of people who may order, by issue, oldest first; `refused` one for each comment of other people.
 
     `wants` are permissions that must be known first: until then their comments are in neither.
@@ -22,7 +22,7 @@ class Orders(Struct, frozen=True):
     wants: frozenset[Permission]
 
 
-def read_orders(snapshot: Snapshot) -> Orders:
+def read_comment_commands(snapshot: Snapshot) -> CommentCommands:
     """Every command that was not seen to yet. The author of a comment decides, whoever edited it or caused this tick.
 
     What bots write holds no command, ours least of all: so no two of them can keep each other busy.
@@ -46,7 +46,7 @@ def read_orders(snapshot: Snapshot) -> Orders:
             given[comment.issue] = (*given.get(comment.issue, ()), *found)
         else:
             refused[comment.issue] = (*refused.get(comment.issue, ()), found[0])
-    return Orders(given, refused, wants)
+    return CommentCommands(given, refused, wants)
 
 
 def _new_comments(snapshot: Snapshot) -> Iterator[Comment]:

@@ -28,16 +28,16 @@ def choose_engine(
     config: Config,
     labels: Iterable[str],
     settings: RepositorySettings,
-    wishes: Sequence[tuple[str, EngineRequest]] = (),
+    engine_requests: Sequence[tuple[str, EngineRequest]] = (),
 ) -> EngineChoice:
-    """The first that names a thing has it: `wishes` (command, batch), labels, repository variables, configuration, default.
+    """The first that names a thing has it: `engine_requests` (command, batch), labels, variables, configuration, default.
 
-    `wishes` come with the words that name where each is from. A choice with a `problem` must not start.
+    `engine_requests` come with the words that name where each is from. A choice with a `problem` must not start.
     """
     labelled = _labelled(config, labels)
     variables = settings.variables
     layers = [
-        *wishes,
+        *engine_requests,
         *labelled,
         (
             "variable",
@@ -155,21 +155,23 @@ def _labelled(config: Config, labels: Iterable[str]) -> list[tuple[str, EngineRe
             start = config.label(f"{field}/")
             if label.casefold().startswith(start.casefold()):
                 value = label[len(start) :].strip()
-                wish = EngineRequest(value.lower()) if field == "engine" else EngineRequest(model=value)
-                found.append((f"label {quote_line(label, 60)}", wish))
+                engine_request = (
+                    EngineRequest(value.lower()) if field == "engine" else EngineRequest(model=value)
+                )
+                found.append((f"label {quote_line(label, 60)}", engine_request))
     return found
 
 
 def _several(labelled: Sequence[tuple[str, EngineRequest]], field: str) -> str:
-    named = sorted({source for source, wish in labelled if getattr(wish, field)})
+    named = sorted({source for source, engine_request in labelled if getattr(engine_request, field)})
     return f"only one can be meant: {' and '.join(named)}" if len(named) > 1 else ""
 
 
 def _first(layers: Iterable[tuple[str, EngineRequest]], field: str, engine: str) -> tuple[str, str]:
     """Who names this field first, for this engine (empty: for any)."""
-    for source, wish in layers:
-        value: str = getattr(wish, field)
-        if value and (not engine or _same(wish.engine, engine)):
+    for source, engine_request in layers:
+        value: str = getattr(engine_request, field)
+        if value and (not engine or _same(engine_request.engine, engine)):
             return value, source
     return "", ""
 

@@ -31,7 +31,7 @@ def ended(record: Record, outcome: Outcome, reason: str, now: datetime) -> Recor
     return with_live(record, outcome=outcome, reason=reason, ended_at=now)
 
 
-def fresh(record: Record) -> Record:
+def reset_by_order(record: Record) -> Record:
     """Strikes, interruptions and back-off cleared, and no batch's any more, as a person's order does."""
     return replace(
         record,
@@ -43,7 +43,7 @@ def fresh(record: Record) -> Record:
         exceptions=(),
         batch=0,
         round=0,
-        called=False,
+        started_by_command=False,
     )
 
 

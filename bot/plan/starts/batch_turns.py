@@ -8,14 +8,14 @@ from bot.model.decision import Decision, Verb
 from bot.model.record import Record
 from bot.model.status import Status
 from bot.plan.board import Board, Item
-from bot.plan.facts.batch_controls import Course
+from bot.plan.facts.batch_controls import BatchView
 from bot.plan.facts.record_edits import started_from
 from bot.plan.graph.order import in_sequence
 
 
-def is_serial(course: Course) -> bool:
+def is_serial(batch_view: BatchView) -> bool:
     """Ordered so, or because no needs could be inferred."""
-    return course.order.strategy is Strategy.SERIAL or course.batch.record.serial
+    return batch_view.order.strategy is Strategy.SERIAL or batch_view.batch.record.serial
 
 
 def is_fresh(record: Record) -> bool:
@@ -40,29 +40,29 @@ class Turns:
         }
         self._next: dict[int, int] = {}
         self._failed: dict[int, int] = {}
-        for course in {course.number: course for course in board.batches.values()}.values():
-            if is_serial(course):
-                line = in_sequence(course.order.tasks, board.graph)
-                self._next[course.number] = next((number for number in line if number in able), 0)
-            self._failed[course.number] = failed_member(course, decided)
+        for batch_view in {batch_view.number: batch_view for batch_view in board.batches.values()}.values():
+            if is_serial(batch_view):
+                line = in_sequence(batch_view.order.tasks, board.graph)
+                self._next[batch_view.number] = next((number for number in line if number in able), 0)
+            self._failed[batch_view.number] = failed_member(batch_view, decided)
 
-    def _count(self, course: Course, status: Status) -> None:
-        self._running[course.number] += 1
-        self._by_status[course.number, status] += 1
+    def _count(self, batch_view: BatchView, status: Status) -> None:
+        self._running[batch_view.number] += 1
+        self._by_status[batch_view.number, status] += 1
 
     def refusal(self, item: Item) -> str:
         """Why the item must wait for its batch; empty if it need not."""
-        course = self._batches.get(item.number)
-        if course is None:
+        batch_view = self._batches.get(item.number)
+        if batch_view is None:
             return ""
-        batch, order, running = course.number, course.order, self._running[course.number]
-        if course.batch.issue.has_label(self._pause):
+        batch, order, running = batch_view.number, batch_view.order, self._running[batch_view.number]
+        if batch_view.batch.issue.has_label(self._pause):
             return f"paused by the label `{self._pause}` on batch #{batch}"
-        if order.strategy is Strategy.AUTO and not course.batch.record.inferred:
+        if order.strategy is Strategy.AUTO and not batch_view.batch.record.inferred:
             return f"batch #{batch} infers needs first"
         if self._failed[batch] and is_fresh(item.record):
             return f"on_failure of batch #{batch} is stop, and #{self._failed[batch]} failed"
-        if is_serial(course):
+        if is_serial(batch_view):
             if running:
                 return f"waits for its turn in batch #{batch}: another member is running"
             if self._next[batch] != item.number:
@@ -82,11 +82,11 @@ class Turns:
             self._count(self._batches[item.number], started_from(item.record))
 
 
-def failed_member(course: Course, decided: Mapping[int, Decision]) -> int:
+def failed_member(batch_view: BatchView, decided: Mapping[int, Decision]) -> int:
     """With `on_failure: stop` a member that has failed for good, as long as there is one; else 0."""
-    if not course.order.stop_on_failure:
+    if not batch_view.order.stop_on_failure:
         return 0
-    members = (decided[number] for number in course.order.tasks if number in decided)
+    members = (decided[number] for number in batch_view.order.tasks if number in decided)
     return next((said.task for said in members if said.status is Status.FAILED), 0)
 
 

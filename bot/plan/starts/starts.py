@@ -123,7 +123,12 @@ def hold_until_called(item: Item, board: Board) -> Decision | None:
 
 
 def _is_called(number: int, record: Record, board: Board) -> bool:
-    return board.config.start != "manual" or record.called or record.republish or number in board.batches
+    return (
+        board.config.start != "manual"
+        or record.started_by_command
+        or record.republish
+        or number in board.batches
+    )
 
 
 # GitHub takes about 80 new comments and other contents a minute; each start may create a status comment, and people and

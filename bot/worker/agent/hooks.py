@@ -13,11 +13,11 @@ from bot.notation.codec import Unreadable
 from bot.notation.keys import Key
 from bot.worker.job.artifact import find_report, save_report
 from bot.worker.job.configuration import configuration_of
+from bot.worker.job.context import JobContext
 from bot.worker.job.isolation import tree_of
-from bot.worker.job.place import Place
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.environment import gate_environment
-from bot.worker.programs.gates import Shop, Write, how
+from bot.worker.programs.gates import GateRunner, Write, how
 from bot.worker.programs.redact import Redactor
 from bot.worker.prompt.prompt import one_line
 
@@ -28,17 +28,17 @@ _TAIL = 3_000
 
 
 def run_hook(
-    name: str, command: str | None, shop: Shop, timeout: timedelta, told: Mapping[str, str]
+    name: str, command: str | None, runner: GateRunner, timeout: timedelta, told: Mapping[str, str]
 ) -> HookResult | None:
     """One hook, and how it went; None if there is none."""
     if command is None:
         return None
-    room = replace(shop, environment={**shop.environment, **told})
+    room = replace(runner, environment={**runner.environment, **told})
     try:
         ended = room.bash(command, timeout)
     except OSError as error:
         return HookResult(name, passed=False, tail=f"cannot be started: {error}")
-    tail = "" if ended.ok else shop.redactor.text(f"{ended.output}\n[{name}: {how(ended)}]")[-_TAIL:]
+    tail = "" if ended.ok else runner.redactor.text(f"{ended.output}\n[{name}: {how(ended)}]")[-_TAIL:]
     return HookResult(name, ended.ok, round(ended.seconds, 1), tail)
 
 
@@ -54,15 +54,15 @@ def told(key: Key, title: str, status: str, workspace: Path) -> dict[str, str]:
 
 
 def run_after_hook(
-    github: Reader, place: Place, cancellation: Cancellation, write: Write
+    github: Reader, context: JobContext, cancellation: Cancellation, write: Write
 ) -> HookResult | None:
     """The hook that follows how the attempt ended, its result added to the kept report. None if there is none to run.
 
     An attempt that was refused never began. Raises UsageError, and what reading the configuration raises.
     """
-    config = configuration_of(github, place.unit)
-    place = replace(place, workspace=tree_of(place, config.isolation))
-    report = _report(place)
+    config = configuration_of(github, context.unit)
+    context = replace(context, workspace=tree_of(context, config.isolation))
+    report = _report(context)
     if report.outcome is Outcome.REFUSED:
         return None
     went_well = report.outcome in WENT_WELL
@@ -70,37 +70,37 @@ def run_after_hook(
     if command is None:
         return None
     name = f"after_task_{'success' if went_well else 'failure'}"
-    shop = Shop(
-        place.workspace,
-        {**gate_environment(place.environ), "HOME": str(place.temp)},
-        Redactor(place.secrets),
+    runner = GateRunner(
+        context.workspace,
+        {**gate_environment(context.environ), "HOME": str(context.temp)},
+        Redactor(context.secrets),
         write,
-        f"[#{place.key.task}] ",
+        f"[#{context.key.task}] ",
         cancellation,
     )
-    facts = told(place.key, _title(github, place), report.outcome, place.workspace)
-    result = run_hook(name, command, shop, config.hooks.timeout, facts)
+    facts = told(context.key, _title(github, context), report.outcome, context.workspace)
+    result = run_hook(name, command, runner, config.hooks.timeout, facts)
     if result is not None:
-        save_report(place.out, replace(report, hooks=(*report.hooks, result)))
+        save_report(context.out, replace(report, hooks=(*report.hooks, result)))
     return result
 
 
-def _report(place: Place) -> Report:
+def _report(context: JobContext) -> Report:
     try:
-        found = find_report(place.out, str(place.key))
+        found = find_report(context.out, str(context.key))
     except Unreadable:
         found = None
     return found or Report(
-        str(place.key),
-        place.key.task,
+        str(context.key),
+        context.key.task,
         Outcome.INFRA,
         "the worker ended without a word",
-        run_attempt=place.run_attempt,
+        run_attempt=context.run_attempt,
     )
 
 
-def _title(github: Reader, place: Place) -> str:
+def _title(github: Reader, context: JobContext) -> str:
     try:
-        return github.issue(place.key.task).title
+        return github.issue(context.key.task).title
     except BotError:
         return ""

@@ -16,11 +16,11 @@ from bot.notation.quoting import code_block
 from bot.plan.starts.budgets import over
 from bot.worker.agent.ownfiles import OwnFiles, read_foreign, remove
 from bot.worker.agent.question import read_question
-from bot.worker.engines import Brief, Engine, Verdict
+from bot.worker.engines import AgentInput, Engine, Verdict
 from bot.worker.engines.facts import Facts, Listener
 from bot.worker.engines.install import write_settings
 from bot.worker.engines.verdicts import busy
-from bot.worker.programs.gates import Shop, all_passed, run_gates
+from bot.worker.programs.gates import GateRunner, all_passed, run_gates
 from bot.worker.programs.live_log import LiveLog
 from bot.worker.programs.process import End, Ended, Limits, run
 from bot.worker.prompt.prompt import write_feedback
@@ -52,15 +52,15 @@ class Tried(Struct, frozen=True):
     retry_after: timedelta | None = None
 
 
-class Bench(Struct, frozen=True):
-    """What the rounds need: the engine, the agent's own shop, the gates to preview, and the bounds.
+class RoundSetup(Struct, frozen=True):
+    """What the rounds need: the engine, the agent's own runner, the gates to preview, and the bounds.
 
     `settle` is called before gates run and gives the means to undo what they leave behind; it says whether there is a change.
     """
 
     engine: Engine
-    shop: Shop
-    gate_shop: Shop
+    runner: GateRunner
+    gate_runner: GateRunner
     gates: Sequence[Gate]
     corrections: int
     timeout: timedelta
@@ -69,45 +69,45 @@ class Bench(Struct, frozen=True):
     settle: Callable[[], Callable[[], None] | None]
 
 
-def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
+def work_in_rounds(setup: RoundSetup, agent_input: AgentInput, files: OwnFiles) -> Tried:
     """Start the agent, and again with what failed, until its gates pass here or the rounds are used up."""
     began = time.monotonic()
-    until = began + bench.timeout.total_seconds()
+    until = began + setup.timeout.total_seconds()
     failures: list[str] = []
     log: list[str] = []
     agent_seconds = gate_seconds = 0.0
-    listener = Listener(bench.engine.read, structured=bench.engine.structured)
+    listener = Listener(setup.engine.read, structured=setup.engine.structured)
 
     def overspent() -> str:
         facts = listener.facts
         minutes = (time.monotonic() - began) / 60
-        return over(Spent(minutes=minutes, tokens=facts.tokens, usd=facts.usd), bench.budget)
+        return over(Spent(minutes=minutes, tokens=facts.tokens, usd=facts.usd), setup.budget)
 
     while True:
         files.prepare_round()
         wall = timedelta(seconds=max(until - time.monotonic(), 0.1))
-        ended = _start(bench, brief, listener, wall, overspent)
+        ended = _start(setup, agent_input, listener, wall, overspent)
         agent_seconds += ended.seconds
-        log.append(bench.shop.redactor.text(ended.output))
+        log.append(setup.runner.redactor.text(ended.output))
         tried = replace(
-            _ended(bench, ended, files, listener.facts, overspent()),
+            _ended(setup, ended, files, listener.facts, overspent()),
             rounds=len(log),
             agent_seconds=agent_seconds,
             gate_seconds=gate_seconds,
             log="\n".join(log)[-2_000_000:],
             facts=listener.facts,
         )
-        if tried.outcome is not None or not bench.gates or bench.corrections == 0:
+        if tried.outcome is not None or not setup.gates or setup.corrections == 0:
             return tried
-        undo = bench.settle()
+        undo = setup.settle()
         if undo is None:
             return tried
-        judged = run_gates(bench.gates, bench.gate_shop)
+        judged = run_gates(setup.gates, setup.gate_runner)
         undo()
         results = tuple(item.result for item in judged)
-        if bench.shop.cancellation is not None and bench.shop.cancellation.reason:
+        if setup.runner.cancellation is not None and setup.runner.cancellation.reason:
             return replace(
-                tried, outcome=Outcome.CANCELLED, reason=bench.shop.cancellation.reason, gates=results
+                tried, outcome=Outcome.CANCELLED, reason=setup.runner.cancellation.reason, gates=results
             )
         failures.append(
             failure_fingerprint((item.result.name, item.output) for item in judged if item.result.tail)
@@ -130,7 +130,7 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
             return replace(
                 tried, outcome=Outcome.FAILED, reason=f"the same failure {_SAME} times: {_names(results)}"
             )
-        if len(failures) > bench.corrections or not bench.engine.can_continue:
+        if len(failures) > setup.corrections or not setup.engine.can_continue:
             return replace(
                 tried,
                 outcome=Outcome.FAILED,
@@ -141,51 +141,55 @@ def work_in_rounds(bench: Bench, brief: Brief, files: OwnFiles) -> Tried:
             return replace(tried, outcome=Outcome.FAILED, reason=reason)
         failed = [(item.result.name, item.output) for item in judged if item.result.tail]
         files.feedback.write_text(write_feedback(failed), encoding="utf-8")
-        brief = replace(brief, feedback=files.feedback, session=listener.facts.session)
+        agent_input = replace(agent_input, feedback=files.feedback, session=listener.facts.session)
         listener.facts = listener.facts.fresh()
 
 
 def _start(
-    bench: Bench, brief: Brief, listener: Listener, wall: timedelta, enough: Callable[[], object]
+    setup: RoundSetup,
+    agent_input: AgentInput,
+    listener: Listener,
+    wall: timedelta,
+    enough: Callable[[], object],
 ) -> Ended:
-    call = bench.engine.call(brief)
-    if brief.feedback is None:
-        write_settings(brief.home, call.settings)
-    with LiveLog(bench.shop.write, bench.shop.redactor, bench.shop.prefix) as live:
+    call = setup.engine.call(agent_input)
+    if agent_input.feedback is None:
+        write_settings(agent_input.home, call.settings)
+    with LiveLog(setup.runner.write, setup.runner.redactor, setup.runner.prefix) as live:
         ended = run(
             call.command,
-            folder=bench.shop.folder,
-            environment={**bench.shop.environment, **call.environment},
-            limits=Limits(wall=wall, stall=bench.stall),
-            cancellation=bench.shop.cancellation,
+            folder=setup.runner.folder,
+            environment={**setup.runner.environment, **call.environment},
+            limits=Limits(wall=wall, stall=setup.stall),
+            cancellation=setup.runner.cancellation,
             live=lambda data: listener.feed(data, live.feed),
             enough=enough,
             given=call.given,
         )
         listener.end(live.feed)
-    for name in bench.engine.litter:
-        remove(bench.shop.folder / name)
+    for name in setup.engine.litter:
+        remove(setup.runner.folder / name)
     return ended
 
 
-def _ended(bench: Bench, ended: Ended, files: OwnFiles, facts: Facts, spent: str) -> Tried:
-    redact = bench.shop.redactor.text
+def _ended(setup: RoundSetup, ended: Ended, files: OwnFiles, facts: Facts, spent: str) -> Tried:
+    redact = setup.runner.redactor.text
     said = (
         redact(read_foreign(files.summary)).strip()[:_SAID]
         or redact(facts.said).strip()
-        or ("" if bench.engine.structured else _end_of(redact(ended.output).strip()))
+        or ("" if setup.engine.structured else _end_of(redact(ended.output).strip()))
     )
     question = read_question(redact(read_foreign(files.question))) or _hidden(facts.question, redact)
     if ended.how is End.CANCELLED:
-        assert bench.shop.cancellation is not None
-        return Tried(Outcome.CANCELLED, bench.shop.cancellation.reason, said=said)
+        assert setup.runner.cancellation is not None
+        return Tried(Outcome.CANCELLED, setup.runner.cancellation.reason, said=said)
     if ended.how is End.STOPPED:
         return Tried(Outcome.FAILED, f"its budget is used up: {spent} (budget.attempt)", said=said)
     if ended.how is not End.EXITED and facts.capacity:  # it was still asking again when its time was up
-        return _judged(busy(facts), bench, said)
+        return _judged(busy(facts), setup, said)
     if ended.how is End.TIMEOUT:
         return Tried(
-            Outcome.TIMEOUT, f"the agent was still at work after {_minutes(bench.timeout)}", said=said
+            Outcome.TIMEOUT, f"the agent was still at work after {_minutes(setup.timeout)}", said=said
         )
     if ended.how is End.STALLED:
         return Tried(
@@ -195,11 +199,11 @@ def _ended(bench: Bench, ended: Ended, files: OwnFiles, facts: Facts, spent: str
         )
     if question is not None:
         return Tried(Outcome.BLOCKED, "the agent asks a question", question, said=said)
-    return _judged(bench.engine.verdict(ended, facts), bench, said)
+    return _judged(setup.engine.verdict(ended, facts), setup, said)
 
 
-def _judged(verdict: Verdict, bench: Bench, said: str) -> Tried:
-    reason = bench.shop.redactor.text(verdict.reason)
+def _judged(verdict: Verdict, setup: RoundSetup, said: str) -> Tried:
+    reason = setup.runner.redactor.text(verdict.reason)
     return Tried(verdict.outcome, reason, said=said, retry_after=verdict.retry_after)
 
 

@@ -14,20 +14,20 @@ _UNWANTED = (
 )
 
 
-def restore_settings(ledger: Git, start_tree: str, base: str, workspace: Path) -> None:
+def restore_settings(clone: Git, start_tree: str, base: str, workspace: Path) -> None:
     """Put the default branch's version of every settings file into the workspace; what it does not have is removed."""
     ours = {
-        path: entry for path, entry in entries(ledger, start_tree).items() if matches(path, AGENT_SETTINGS)
+        path: entry for path, entry in entries(clone, start_tree).items() if matches(path, AGENT_SETTINGS)
     }
-    theirs = {path: entry for path, entry in entries(ledger, base).items() if matches(path, AGENT_SETTINGS)}
+    theirs = {path: entry for path, entry in entries(clone, base).items() if matches(path, AGENT_SETTINGS)}
     changed = [path for path in sorted({*ours, *theirs}) if ours.get(path) != theirs.get(path)]
     gone = [path for path in changed if path not in theirs]
     for path in gone:
         _remove(workspace, path)
-    tree = with_entries(ledger, start_tree, {path: theirs.get(path) for path in changed})
+    tree = with_entries(clone, start_tree, {path: theirs.get(path) for path in changed})
     if restored := [path for path in changed if path in theirs]:
-        ledger.call("read-tree", tree)
-        ledger.call("checkout-index", "--force", "--", *restored)
+        clone.call("read-tree", tree)
+        clone.call("checkout-index", "--force", "--", *restored)
 
 
 def clean_repository(git: Git) -> None:
@@ -52,6 +52,6 @@ def clean_workspace(git: Git, commit: str) -> None:
 
 def _remove(workspace: Path, path: str) -> None:
     """Unlink one file without following a link that stands in its way."""
-    place = workspace / path
-    if place.parent.resolve().is_relative_to(workspace.resolve()):
-        place.unlink(missing_ok=True)
+    context = workspace / path
+    if context.parent.resolve().is_relative_to(workspace.resolve()):
+        context.unlink(missing_ok=True)

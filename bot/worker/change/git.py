@@ -102,12 +102,12 @@ class Git:
         here: bool = True,
     ) -> Ended:
         """Run one git command, in this repository unless `here` is false. With `check`, raises GitFailed unless it exits 0."""
-        place = [f"--git-dir={self.folder}"] if here else []
+        context = [f"--git-dir={self.folder}"] if here else []
         if here and self.tree is not None:
-            place.append(f"--work-tree={self.tree}")
+            context.append(f"--work-tree={self.tree}")
         settings = [part for name, value in _SAFE.items() for part in ("-c", f"{name}={value}")]
         ended = run(
-            ["git", *settings, *place, *arguments],
+            ["git", *settings, *context, *arguments],
             folder=self.tree or self.folder,
             environment={**self._environ, **(extra or {})},
             limits=_LIMITS,

@@ -26,25 +26,25 @@ class Change(Struct, frozen=True):
     findings: Findings
 
 
-def squash(ledger: Git, key: Key, start: Start, tree: str, before: str) -> str | None:
+def squash(clone: Git, key: Key, start: Start, tree: str, before: str) -> str | None:
     """One commit of the agent's files, or None if there is nothing to publish. `before` is the tree as the agent found it."""
-    tree = agents_own(ledger, tree, before, start.point)
-    trunk = ledger.text("rev-parse", f"{start.trunk}^{{tree}}")
-    begun = ledger.text("rev-parse", f"{start.point}^{{tree}}")
+    tree = agents_own(clone, tree, before, start.point)
+    trunk = clone.text("rev-parse", f"{start.trunk}^{{tree}}")
+    begun = clone.text("rev-parse", f"{start.point}^{{tree}}")
     if tree == trunk or (tree == begun and not start.carries):
         return None
-    return ledger.commit(tree, start.parents, message(key))
+    return clone.commit(tree, start.parents, message(key))
 
 
 def look_again(
-    ledger: Git, remote: Remote, key: Key, start: Start, commit: str, default_branch: str
+    clone: Git, remote: Remote, key: Key, start: Start, commit: str, default_branch: str
 ) -> tuple[Start, str]:
     """Fetch the branches as they are by now and put the commit on top of them."""
     base_ref = f"+refs/heads/{default_branch}:refs/cf/base"
-    ledger.fetch(remote, base_ref)
-    base = ledger.text("rev-parse", "refs/cf/base^{commit}")
-    head = fetch_branch(ledger, remote, branch_of(key))
-    return bring_up_to_date(ledger, key, start, commit, base, head)
+    clone.fetch(remote, base_ref)
+    base = clone.text("rev-parse", "refs/cf/base^{commit}")
+    head = fetch_branch(clone, remote, branch_of(key))
+    return bring_up_to_date(clone, key, start, commit, base, head)
 
 
 def fetch_branch(git: Git, remote: Remote, branch: str) -> str | None:
@@ -56,7 +56,7 @@ def fetch_branch(git: Git, remote: Remote, branch: str) -> str | None:
 
 
 def hand_over(
-    ledger: Git,
+    clone: Git,
     start: Start,
     commit: str,
     limits: Publish,
@@ -65,13 +65,13 @@ def hand_over(
     out: Path,
 ) -> Change:
     """Judge the change and keep it: as a bundle, unless it holds a secret; then as a redacted patch only."""
-    before = change_base(ledger, commit)
-    files, findings = judge_change(ledger, before, commit, limits, redactor, exceptions)
+    before = change_base(clone, commit)
+    files, findings = judge_change(clone, before, commit, limits, redactor, exceptions)
     out.mkdir(parents=True, exist_ok=True)
     if findings.secret:
-        (out / PATCH_FILE).write_text(redactor.text(patch_of(ledger, before, commit)), encoding="utf-8")
+        (out / PATCH_FILE).write_text(redactor.text(patch_of(clone, before, commit)), encoding="utf-8")
     else:
-        write_bundle(ledger, commit, start.parents, out / BUNDLE_FILE)
+        write_bundle(clone, commit, start.parents, out / BUNDLE_FILE)
         if findings:
-            write_patch(ledger, before, commit, out / PATCH_FILE)
+            write_patch(clone, before, commit, out / PATCH_FILE)
     return Change(commit, start, files, findings)

@@ -24,7 +24,7 @@ class Entry(Struct, frozen=True):
     path: str
 
 
-def open_ledger(
+def open_own_clone(
     workspace: Path, folder: Path, environ: Mapping[str, str], cancellation: Cancellation | None
 ) -> tuple[Git, Remote]:
     """Clone the workspace's repository (by hard links) and say where it came from. Raises GitFailed."""
@@ -32,16 +32,16 @@ def open_ledger(
     source = Git(workspace / ".git", environ, tree=workspace, cancellation=cancellation)
     url = source.text("config", "--local", "--get", "remote.origin.url")
     source.call("clone", "--quiet", "--bare", "--local", str(workspace / ".git"), str(folder), here=False)
-    ledger = Git(folder, environ, tree=workspace, cancellation=cancellation)
-    ledger.call("config", "--local", "--unset-all", "remote.origin.url", check=False)
+    clone = Git(folder, environ, tree=workspace, cancellation=cancellation)
+    clone.call("config", "--local", "--unset-all", "remote.origin.url", check=False)
     # A clone takes branches only; what the checkout fetched beside them saves a download later.
-    ledger.call(
+    clone.call(
         "fetch", "--quiet", "--no-tags", str(workspace / ".git"), "+refs/remotes/origin/*:refs/cf/origin/*"
     )
     exclude = folder / "info" / "exclude"
     exclude.parent.mkdir(exist_ok=True)
     exclude.write_text(f"/{OWN_FOLDER}/\n", encoding="utf-8")
-    return ledger, Remote(url)
+    return clone, Remote(url)
 
 
 def entries(git: Git, tree: str) -> dict[str, Entry]:
@@ -54,37 +54,37 @@ def entries(git: Git, tree: str) -> dict[str, Entry]:
     return found
 
 
-def snapshot(ledger: Git, start_tree: str) -> str:
+def snapshot(clone: Git, start_tree: str) -> str:
     """The tree that the working files make now: whatever the agent committed, staged or left lying about."""
-    ledger.call("read-tree", start_tree)
-    ledger.call("add", "--all")
-    if ledger.fields("ls-files", "-z", "--", OWN_FOLDER):  # a .gitignore can let it in in spite of us
-        ledger.call("rm", "--quiet", "--cached", "-r", "--", OWN_FOLDER)
-        if ledger.holds("cat-file", "-e", f"{start_tree}:{OWN_FOLDER}"):
-            ledger.call("read-tree", f"--prefix={OWN_FOLDER}/", f"{start_tree}:{OWN_FOLDER}")
-    return ledger.text("write-tree")
+    clone.call("read-tree", start_tree)
+    clone.call("add", "--all")
+    if clone.fields("ls-files", "-z", "--", OWN_FOLDER):  # a .gitignore can let it in in spite of us
+        clone.call("rm", "--quiet", "--cached", "-r", "--", OWN_FOLDER)
+        if clone.holds("cat-file", "-e", f"{start_tree}:{OWN_FOLDER}"):
+            clone.call("read-tree", f"--prefix={OWN_FOLDER}/", f"{start_tree}:{OWN_FOLDER}")
+    return clone.text("write-tree")
 
 
-def agents_own(ledger: Git, tree: str, before: str, start: str) -> str:
+def agents_own(clone: Git, tree: str, before: str, start: str) -> str:
     """The tree without what was there before the agent began: what set-up left and settings we replaced, unless it changed them."""
-    if ledger.text("rev-parse", f"{start}^{{tree}}") == before:
+    if clone.text("rev-parse", f"{start}^{{tree}}") == before:
         return tree
-    was, shown, now = entries(ledger, start), entries(ledger, before), entries(ledger, tree)
+    was, shown, now = entries(clone, start), entries(clone, before), entries(clone, tree)
     prepared = (path for path in sorted({*was, *shown}) if was.get(path) != shown.get(path))
     return with_entries(
-        ledger, tree, {path: was.get(path) for path in prepared if now.get(path) == shown.get(path)}
+        clone, tree, {path: was.get(path) for path in prepared if now.get(path) == shown.get(path)}
     )
 
 
-def with_entries(ledger: Git, tree: str, changes: Mapping[str, Entry | None]) -> str:
+def with_entries(clone: Git, tree: str, changes: Mapping[str, Entry | None]) -> str:
     """The tree with these paths replaced, or removed where the value is None."""
     if not changes:
         return tree
-    ledger.call("read-tree", tree)
+    clone.call("read-tree", tree)
     zero = "0" * 40
     lines = [
         f"{entry.mode} {entry.blob}\t{path}\0" if entry else f"0 {zero}\t{path}\0"
         for path, entry in changes.items()
     ]
-    ledger.call("update-index", "-z", "--index-info", given="".join(lines).encode("utf-8", "surrogateescape"))
-    return ledger.text("write-tree")
+    clone.call("update-index", "-z", "--index-info", given="".join(lines).encode("utf-8", "surrogateescape"))
+    return clone.text("write-tree")

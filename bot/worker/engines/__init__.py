@@ -16,7 +16,7 @@ from bot.worker.engines.facts import Facts
 from bot.worker.programs.process import Ended
 
 
-class Brief(Struct, frozen=True):
+class AgentInput(Struct, frozen=True):
     """What one start of an agent is given.
 
     `home` is the agent's home folder, fresh for each attempt. `model`, `provider` and `base_url` are empty where the engine's own
@@ -79,7 +79,7 @@ class Engine(Protocol):
     litter: Sequence[str]  # what it leaves in the workspace for itself, removed after each round
     can_continue: bool  # whether another start can take up where the last one ended
 
-    def call(self, brief: Brief) -> Call:
+    def call(self, agent_input: AgentInput) -> Call:
         """The start. Raises UsageError if the configuration does not say enough, OSError if a file of the brief is gone."""
         ...
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from bot.model.report import Category, Outcome
-from bot.worker.engines import Brief, Call, Engine, Verdict
+from bot.worker.engines import AgentInput, Call, Engine, Verdict
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.litellm import litellm_environment, litellm_model
 from bot.worker.engines.verdicts import judge_end, judge_provider
@@ -36,20 +36,20 @@ class Aider:
     can_continue = True
     litter: Sequence[str] = (".aider.tags.cache.v4", ".aider.chat.history.md", ".aider.input.history")
 
-    def call(self, brief: Brief) -> Call:
-        file = brief.prompt if brief.feedback is None else brief.feedback
-        command = ["aider", "--model", litellm_model(brief), "--message-file", str(file)]
+    def call(self, agent_input: AgentInput) -> Call:
+        file = agent_input.prompt if agent_input.feedback is None else agent_input.feedback
+        command = ["aider", "--model", litellm_model(agent_input), "--message-file", str(file)]
         command += ["--yes-always", "--no-pretty", "--no-stream", "--no-auto-commits", "--no-dirty-commits"]
         command += ["--no-gitignore", "--no-check-update", "--no-show-release-notes", "--analytics-disable"]
         command += ["--no-show-model-warnings", "--no-detect-urls", "--no-suggest-shell-commands"]
         command += ["--env-file", "/dev/null"]
-        command += ["--chat-history-file", str(brief.home / "chat.md")]
-        command += ["--input-history-file", str(brief.home / "input")]
-        if brief.feedback is not None:
+        command += ["--chat-history-file", str(agent_input.home / "chat.md")]
+        command += ["--input-history-file", str(agent_input.home / "input")]
+        if agent_input.feedback is not None:
             command += ["--restore-chat-history"]
         return Call(
-            (*command, *shlex.split(brief.args)),
-            {**brief.env, "COLUMNS": "1000", **litellm_environment(brief)},
+            (*command, *shlex.split(agent_input.args)),
+            {**agent_input.env, "COLUMNS": "1000", **litellm_environment(agent_input)},
         )
 
     def read(self, facts: Facts, line: str) -> Facts:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from bot.model.report import Category, Question
-from bot.worker.engines import Brief, Call, Engine, Verdict
+from bot.worker.engines import AgentInput, Call, Engine, Verdict
 from bot.worker.engines.events import count, each, event, number, text, tool_step
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.prompts import prompt
@@ -28,27 +28,31 @@ class ClaudeCode:
     can_continue = True
     litter: Sequence[str] = ()
 
-    def call(self, brief: Brief) -> Call:
+    def call(self, agent_input: AgentInput) -> Call:
         command = ["claude", "--print", "--output-format", "stream-json", "--verbose"]
         command += ["--permission-mode", "bypassPermissions"]
-        if brief.model:
-            command += ["--model", brief.model.removeprefix("anthropic/")]
-        if brief.session:
-            command += ["--resume", brief.session]
-        key = "CLAUDE_CODE_OAUTH_TOKEN" if brief.provider == "claude-subscription" else "ANTHROPIC_API_KEY"
+        if agent_input.model:
+            command += ["--model", agent_input.model.removeprefix("anthropic/")]
+        if agent_input.session:
+            command += ["--resume", agent_input.session]
+        key = (
+            "CLAUDE_CODE_OAUTH_TOKEN"
+            if agent_input.provider == "claude-subscription"
+            else "ANTHROPIC_API_KEY"
+        )
         own = {
             # Without it a root user, as in many containers, is refused this permission mode.
             "IS_SANDBOX": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "CLAUDE_CODE_MAX_RETRIES": "4",
             "DISABLE_AUTOUPDATER": "1",
-            key: brief.model_key,
-            "ANTHROPIC_BASE_URL": brief.base_url,
+            key: agent_input.model_key,
+            "ANTHROPIC_BASE_URL": agent_input.base_url,
         }
         return Call(
-            (*command, *shlex.split(brief.args)),
-            {**brief.env, **{name: value for name, value in own.items() if value}},
-            given=prompt(brief),
+            (*command, *shlex.split(agent_input.args)),
+            {**agent_input.env, **{name: value for name, value in own.items() if value}},
+            given=prompt(agent_input),
         )
 
     def read(self, facts: Facts, line: str) -> Facts:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from bot.model.report import Category
-from bot.worker.engines import Brief, Call, Engine, Verdict
+from bot.worker.engines import AgentInput, Call, Engine, Verdict
 from bot.worker.engines.events import count, each, event, text
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.prompts import prompt
@@ -26,28 +26,30 @@ class Codex:
     can_continue = True
     litter: Sequence[str] = ()
 
-    def call(self, brief: Brief) -> Call:
+    def call(self, agent_input: AgentInput) -> Call:
         command = ["codex", "exec"]
-        if brief.session:
+        if agent_input.session:
             command += ["resume"]
         command += ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
         # With a provider of its own, the key is read from a variable and nothing is ever logged in or written down.
-        address = brief.base_url or "https://api.openai.com/v1"
+        address = agent_input.base_url or "https://api.openai.com/v1"
         provider = (
             f'{{name="cf",base_url={json.dumps(address)},env_key="OPENAI_API_KEY",wire_api="responses",'
         )
         provider += "request_max_retries=4,stream_max_retries=4}"
         command += ["-c", 'model_provider="cf"', "-c", f"model_providers.cf={provider}"]
-        if brief.model:
-            command += ["--model", brief.model.removeprefix("openai/")]
-        command += shlex.split(brief.args)
-        command += [brief.session, "-"] if brief.session else ["-"]
+        if agent_input.model:
+            command += ["--model", agent_input.model.removeprefix("openai/")]
+        command += shlex.split(agent_input.args)
+        command += [agent_input.session, "-"] if agent_input.session else ["-"]
         environment = {
-            **brief.env,
-            "CODEX_HOME": str(brief.home / ".codex"),
-            **({"OPENAI_API_KEY": brief.model_key} if brief.model_key else {}),
+            **agent_input.env,
+            "CODEX_HOME": str(agent_input.home / ".codex"),
+            **({"OPENAI_API_KEY": agent_input.model_key} if agent_input.model_key else {}),
         }
-        return Call(tuple(command), environment, given=prompt(brief), settings={".codex/config.toml": ""})
+        return Call(
+            tuple(command), environment, given=prompt(agent_input), settings={".codex/config.toml": ""}
+        )
 
     def read(self, facts: Facts, line: str) -> Facts:
         found = event(line)

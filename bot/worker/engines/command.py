@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.model.config import CONFIG_PATH
 from bot.model.errors import UsageError
 from bot.model.report import Outcome
-from bot.worker.engines import Brief, Call, Engine, Verdict
+from bot.worker.engines import AgentInput, Call, Engine, Verdict
 from bot.worker.engines.facts import Facts
 from bot.worker.engines.verdicts import BUSY_STATUS, judge_end
 from bot.worker.programs.process import Ended
@@ -20,27 +20,27 @@ class CommandEngine:
     can_continue = True
     litter: Sequence[str] = ()
 
-    def call(self, brief: Brief) -> Call:
-        if not brief.args.strip():
+    def call(self, agent_input: AgentInput) -> Call:
+        if not agent_input.args.strip():
             raise UsageError(
                 f"{CONFIG_PATH}: engines.command.args is empty: it must be the command line to run"
             )
         own = {
-            "CF_PROMPT_FILE": str(brief.prompt),
-            "CF_QUESTION_FILE": str(brief.question),
-            "CF_SUMMARY_FILE": str(brief.summary),
-            "CF_WORKSPACE": str(brief.workspace),
-            "CF_KEY": brief.key,
-            "CF_TASK": str(brief.task),
-            "CF_ATTEMPT": str(brief.attempt),
-            "CF_MODEL": brief.model,
-            "CF_PROVIDER": brief.provider,
-            "CF_BASE_URL": brief.base_url,
-            "CF_MODEL_KEY": brief.model_key,
-            "CF_FEEDBACK_FILE": str(brief.feedback) if brief.feedback is not None else "",
+            "CF_PROMPT_FILE": str(agent_input.prompt),
+            "CF_QUESTION_FILE": str(agent_input.question),
+            "CF_SUMMARY_FILE": str(agent_input.summary),
+            "CF_WORKSPACE": str(agent_input.workspace),
+            "CF_KEY": agent_input.key,
+            "CF_TASK": str(agent_input.task),
+            "CF_ATTEMPT": str(agent_input.attempt),
+            "CF_MODEL": agent_input.model,
+            "CF_PROVIDER": agent_input.provider,
+            "CF_BASE_URL": agent_input.base_url,
+            "CF_MODEL_KEY": agent_input.model_key,
+            "CF_FEEDBACK_FILE": str(agent_input.feedback) if agent_input.feedback is not None else "",
         }
         given = {name: value for name, value in own.items() if value}
-        return Call(("bash", "-c", brief.args), {**brief.env, **given})
+        return Call(("bash", "-c", agent_input.args), {**agent_input.env, **given})
 
     def read(self, facts: Facts, line: str) -> Facts:  # noqa: ARG002 - its output means nothing to us
         return facts

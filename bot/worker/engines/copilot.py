@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from bot.model.report import Category
-from bot.worker.engines import Brief, Call, Engine, Verdict
+from bot.worker.engines import AgentInput, Call, Engine, Verdict
 from bot.worker.engines.events import count, event, text, tool_step
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.prompts import prompt
@@ -27,27 +27,27 @@ class Copilot:
     can_continue = True
     litter: Sequence[str] = ()
 
-    def call(self, brief: Brief) -> Call:
+    def call(self, agent_input: AgentInput) -> Call:
         command = ["copilot", "--output-format", "json", "--allow-all", "--no-ask-user"]
         command += ["--no-auto-update", "--no-color", "--disable-builtin-mcps"]
-        model = brief.model.removeprefix(f"{brief.provider}/")
+        model = agent_input.model.removeprefix(f"{agent_input.provider}/")
         if model:
             command += ["--model", model]
-        if brief.session:
-            command += [f"--resume={brief.session}"]
-        if brief.provider == "github":
-            own = {"COPILOT_GITHUB_TOKEN": brief.model_key}
+        if agent_input.session:
+            command += [f"--resume={agent_input.session}"]
+        if agent_input.provider == "github":
+            own = {"COPILOT_GITHUB_TOKEN": agent_input.model_key}
         else:
             own = {
-                "COPILOT_PROVIDER_TYPE": "anthropic" if brief.provider == "anthropic" else "openai",
-                "COPILOT_PROVIDER_BASE_URL": brief.base_url or _ADDRESSES.get(brief.provider, ""),
-                "COPILOT_PROVIDER_API_KEY": brief.model_key,
+                "COPILOT_PROVIDER_TYPE": "anthropic" if agent_input.provider == "anthropic" else "openai",
+                "COPILOT_PROVIDER_BASE_URL": agent_input.base_url or _ADDRESSES.get(agent_input.provider, ""),
+                "COPILOT_PROVIDER_API_KEY": agent_input.model_key,
                 "COPILOT_MODEL": model,
             }
         return Call(
-            (*command, *shlex.split(brief.args)),
-            {**brief.env, **{name: value for name, value in own.items() if value}},
-            given=prompt(brief),
+            (*command, *shlex.split(agent_input.args)),
+            {**agent_input.env, **{name: value for name, value in own.items() if value}},
+            given=prompt(agent_input),
         )
 
     def read(self, facts: Facts, line: str) -> Facts:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from bot.model.report import Category
-from bot.worker.engines import Brief, Call, Engine, Verdict
+from bot.worker.engines import AgentInput, Call, Engine, Verdict
 from bot.worker.engines.events import count, event, text, tool_step
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.prompts import prompt
@@ -36,18 +36,18 @@ class Gemini:
     can_continue = True
     litter: Sequence[str] = ()
 
-    def call(self, brief: Brief) -> Call:
+    def call(self, agent_input: AgentInput) -> Call:
         command = ["gemini", "--output-format", "stream-json", "--approval-mode", "yolo", "--skip-trust"]
-        if brief.model:
-            command += ["--model", brief.model.removeprefix(f"{brief.provider}/")]
-        if brief.session:
+        if agent_input.model:
+            command += ["--model", agent_input.model.removeprefix(f"{agent_input.provider}/")]
+        if agent_input.session:
             # It takes no name of a session here, but the home folder holds only those of this attempt.
             command += ["--resume", "latest"]
-        own = {"GEMINI_API_KEY": brief.model_key, "GOOGLE_GEMINI_BASE_URL": brief.base_url}
+        own = {"GEMINI_API_KEY": agent_input.model_key, "GOOGLE_GEMINI_BASE_URL": agent_input.base_url}
         return Call(
-            (*command, *shlex.split(brief.args)),
-            {**brief.env, **{name: value for name, value in own.items() if value}},
-            given=prompt(brief),
+            (*command, *shlex.split(agent_input.args)),
+            {**agent_input.env, **{name: value for name, value in own.items() if value}},
+            given=prompt(agent_input),
             settings={".gemini/settings.json": json.dumps(_SETTINGS)},
         )
 

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from bot.model.config import EngineConfig
 from bot.worker.engines import Engine
-from bot.worker.programs.gates import Shop, how
+from bot.worker.programs.gates import GateRunner, how
 
 INSTALL_TIMEOUT = timedelta(minutes=10)
 _TAIL = 3_000
 
 
-def install(engine: Engine, config: EngineConfig, prefix: Path, shop: Shop) -> str:
+def install(engine: Engine, config: EngineConfig, prefix: Path, runner: GateRunner) -> str:
     """Run the engine's own step, or the configuration's in its place; the words of a failure, or nothing.
 
     The commands see no token and no key, and run in that folder: a checkout may hold settings of npm or uv. Both are told by
@@ -30,11 +30,11 @@ def install(engine: Engine, config: EngineConfig, prefix: Path, shop: Shop) -> s
         "UV_TOOL_DIR": str(prefix / "tools"),
         "UV_TOOL_BIN_DIR": str(prefix / "bin"),
     }
-    room = replace(shop, folder=prefix, environment={**shop.environment, **places})
+    room = replace(runner, folder=prefix, environment={**runner.environment, **places})
     for command in own if config.install is None else config.install:
         ended = room.bash(command, INSTALL_TIMEOUT)
         if not ended.ok:
-            tail = shop.redactor.text(ended.output)[-_TAIL:]
+            tail = runner.redactor.text(ended.output)[-_TAIL:]
             return f"the engine cannot be installed ({how(ended)}): {command}\n{tail}"
     return ""
 

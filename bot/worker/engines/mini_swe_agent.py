@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bot.model.report import Category
-from bot.worker.engines import Brief, Call, Engine, Verdict
+from bot.worker.engines import AgentInput, Call, Engine, Verdict
 from bot.worker.engines.events import count, each, event, number, text
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.litellm import litellm_environment, litellm_model
@@ -32,12 +32,12 @@ class MiniSweAgent:
     can_continue = True
     litter: Sequence[str] = ()
 
-    def call(self, brief: Brief) -> Call:
-        kept = brief.home / "conversation.json"
+    def call(self, agent_input: AgentInput) -> Call:
+        kept = agent_input.home / "conversation.json"
         command = ["mini", "--agent-class", "cf_mini.ToldAgent", "--yolo", "--exit-immediately"]
         # Half a minute for each command, its own limit, is too short for a build or a test run.
         command += ["--config", "mini.yaml", "--config", f"environment.timeout={_COMMAND_SECONDS}"]
-        command += ["--model", litellm_model(brief), "--task", "-"]
+        command += ["--model", litellm_model(agent_input), "--task", "-"]
         command += ["--output", str(kept), "--cost-limit", "0"]
         own = {
             "PYTHONPATH": str(_DRIVERS),
@@ -45,12 +45,12 @@ class MiniSweAgent:
             "MSWEA_SILENT_STARTUP": "1",
             "MSWEA_COST_TRACKING": "ignore_errors",  # a model without a known price still works
             "MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT": "4",
-            **({"CF_MINI_CONTINUE": str(kept)} if brief.session else {}),
+            **({"CF_MINI_CONTINUE": str(kept)} if agent_input.session else {}),
         }
         return Call(
-            (*command, *shlex.split(brief.args)),
-            {**brief.env, **own, **litellm_environment(brief)},
-            given=prompt(brief),
+            (*command, *shlex.split(agent_input.args)),
+            {**agent_input.env, **own, **litellm_environment(agent_input)},
+            given=prompt(agent_input),
         )
 
     def read(self, facts: Facts, line: str) -> Facts:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bot.model.engine import PROVIDER_SECRETS
 from bot.model.report import Category, Question
-from bot.worker.engines import Brief, Call, Engine, Verdict
+from bot.worker.engines import AgentInput, Call, Engine, Verdict
 from bot.worker.engines.events import at, count, each, event, number, text, tool_step
 from bot.worker.engines.facts import Facts, trouble
 from bot.worker.engines.prompts import prompt
@@ -31,38 +31,40 @@ class OpenCode:
     can_continue = True
     litter: Sequence[str] = ()
 
-    def call(self, brief: Brief) -> Call:
-        name = brief.model.removeprefix(f"{brief.provider}/")
-        key = PROVIDER_SECRETS.get(brief.provider, f"{brief.provider.upper().replace('-', '_')}_API_KEY")
+    def call(self, agent_input: AgentInput) -> Call:
+        name = agent_input.model.removeprefix(f"{agent_input.provider}/")
+        key = PROVIDER_SECRETS.get(
+            agent_input.provider, f"{agent_input.provider.upper().replace('-', '_')}_API_KEY"
+        )
         config: dict[str, Any] = {
             "autoupdate": False,
             "share": "disabled",
             "permission": {"question": "deny", "external_directory": "allow"},
         }
-        provider = brief.provider
-        if brief.base_url:
+        provider = agent_input.provider
+        if agent_input.base_url:
             provider = _OWN
             config["provider"] = {
                 _OWN: {
-                    "npm": _PACKAGES.get(brief.provider, "@ai-sdk/openai-compatible"),
-                    "options": {"baseURL": brief.base_url, "apiKey": f"{{env:{key}}}"},
+                    "npm": _PACKAGES.get(agent_input.provider, "@ai-sdk/openai-compatible"),
+                    "options": {"baseURL": agent_input.base_url, "apiKey": f"{{env:{key}}}"},
                     "models": {name: {}},
                 }
             }
-        elif brief.provider == "google":
+        elif agent_input.provider == "google":
             config["provider"] = {"google": {"options": {"apiKey": f"{{env:{key}}}"}}}
         command = ["opencode", "run", "--format", "json", "--auto", "--model", f"{provider}/{name}"]
-        if brief.session:
-            command += ["--session", brief.session]
+        if agent_input.session:
+            command += ["--session", agent_input.session]
         environment = {
-            **brief.env,
+            **agent_input.env,
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_CONFIG_CONTENT": json.dumps(config),
             # The list of models is fetched from the network; one that we name ourselves needs no list.
-            **({"OPENCODE_DISABLE_MODELS_FETCH": "1"} if brief.base_url else {}),
-            **({key: brief.model_key} if brief.model_key else {}),
+            **({"OPENCODE_DISABLE_MODELS_FETCH": "1"} if agent_input.base_url else {}),
+            **({key: agent_input.model_key} if agent_input.model_key else {}),
         }
-        return Call((*command, *shlex.split(brief.args)), environment, given=prompt(brief))
+        return Call((*command, *shlex.split(agent_input.args)), environment, given=prompt(agent_input))
 
     def read(self, facts: Facts, line: str) -> Facts:
         found = event(line)

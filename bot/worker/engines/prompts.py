@@ -2,25 +2,25 @@
 
 from pathlib import Path
 
-from bot.worker.engines import Brief
+from bot.worker.engines import AgentInput
 
 
-def prompt(brief: Brief) -> bytes:
+def prompt(agent_input: AgentInput) -> bytes:
     """What this start is told. Raises OSError.
 
     In a conversation that goes on only what failed; in a new one the whole task as well.
     """
-    if brief.feedback is None:
-        return brief.prompt.read_bytes()
-    failed = brief.feedback.read_bytes()
-    return failed if brief.session else brief.prompt.read_bytes() + b"\n" + failed
+    if agent_input.feedback is None:
+        return agent_input.prompt.read_bytes()
+    failed = agent_input.feedback.read_bytes()
+    return failed if agent_input.session else agent_input.prompt.read_bytes() + b"\n" + failed
 
 
-def pointer(brief: Brief) -> str:
+def pointer(agent_input: AgentInput) -> str:
     """A sentence of ours that names the files to be read, for a program that takes its task as an argument only."""
-    files = [brief.prompt, *([brief.feedback] if brief.feedback is not None else [])]
-    return f"Read {' and then '.join(str(_inside(file, brief)) for file in files)}, and do what stands there."
+    files = [agent_input.prompt, *([agent_input.feedback] if agent_input.feedback is not None else [])]
+    return f"Read {' and then '.join(str(_inside(file, agent_input)) for file in files)}, and do what stands there."
 
 
-def _inside(file: Path, brief: Brief) -> Path:
-    return file.relative_to(brief.workspace) if file.is_relative_to(brief.workspace) else file
+def _inside(file: Path, agent_input: AgentInput) -> Path:
+    return file.relative_to(agent_input.workspace) if file.is_relative_to(agent_input.workspace) else file

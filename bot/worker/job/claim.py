@@ -24,7 +24,7 @@ from bot.notation.records import read_record
 from bot.notation.reports import report_name
 from bot.plan.facts.trust import edits_of, edits_since, rank, sees_all_since
 from bot.plan.starts.waiting import OFF
-from bot.worker.job.place import Place
+from bot.worker.job.context import JobContext
 
 _CLOCKS = timedelta(minutes=15)  # how far the conductor's clock and GitHub's may be apart
 
@@ -137,23 +137,25 @@ def _editors(issue: Issue, record: Record) -> tuple[Account, ...]:
     return tuple(dict.fromkeys(event.actor for event in found))
 
 
-def read_claim(github: Reader, place: Place, config: Config) -> ClaimFacts:
+def read_claim(github: Reader, context: JobContext, config: Config) -> ClaimFacts:
     """Look everything up afresh. Raises NotFound if the issue is gone."""
-    issue = github.issue(place.unit.lead)
-    record = read_own_record(github, place.unit, issue)
-    owner, reported, legs = _owner(github, place, record.live.claimed_at if record and record.live else None)
+    issue = github.issue(context.unit.lead)
+    record = read_own_record(github, context.unit, issue)
+    owner, reported, legs = _owner(
+        github, context, record.live.claimed_at if record and record.live else None
+    )
     digest = text_digest(issue.title, issue.body)
     return ClaimFacts(
-        key=place.key,
+        key=context.key,
         record=record,
         issue=issue,
         digest=digest,
-        outsiders=_outsiders(github, issue, record, digest, config, place.unit.accounts),
+        outsiders=_outsiders(github, issue, record, digest, config, context.unit.accounts),
         owner=owner,
-        run_id=place.run_id,
-        run_attempt=place.run_attempt,
+        run_id=context.run_id,
+        run_attempt=context.run_attempt,
         reported=reported,
-        unmet=_unmet(github, issue, record, place, config),
+        unmet=_unmet(github, issue, record, context, config),
         legs=legs,
         prefix=config.prefix,
     )
@@ -194,26 +196,26 @@ def _outsiders(
     return tuple(account.login for account in editors if not may_order(github, account, config))
 
 
-def belongs_to(github: Reader, place: Place, claimed_at: datetime) -> Refusal | None:
+def belongs_to(github: Reader, context: JobContext, claimed_at: datetime) -> Refusal | None:
     """Why this run may not work on its key although that is current, or None: another run has it, or it has been reported."""
-    owner, reported, _ = _owner(github, place, claimed_at)
+    owner, reported, _ = _owner(github, context, claimed_at)
     if reported:
-        return Refusal(f"{place.key} has reported already")
-    return Refusal(f"{place.key} belongs to run {owner}") if owner != place.run_id else None
+        return Refusal(f"{context.key} has reported already")
+    return Refusal(f"{context.key} belongs to run {owner}") if owner != context.run_id else None
 
 
-def _owner(github: Reader, place: Place, claimed_at: datetime | None) -> tuple[int, bool, int]:
+def _owner(github: Reader, context: JobContext, claimed_at: datetime | None) -> tuple[int, bool, int]:
     """The run that the key belongs to, whether it has reported, and how many legs our own run has.
 
     It is the lowest run carrying the key whose agent job started or still may.
     """
     since = claimed_at - _CLOCKS if claimed_at is not None else None
-    carrying = [run for run in github.runs(WORKER_WORKFLOW, since) if place.key in keys_in(run.title)]
-    earlier = sorted((run for run in carrying if run.id < place.run_id), key=lambda run: run.id)
-    owner = next((run.id for run in earlier if _started_or_may(github, run, place.key)), place.run_id)
-    name = report_name(str(place.key))
+    carrying = [run for run in github.runs(WORKER_WORKFLOW, since) if context.key in keys_in(run.title)]
+    earlier = sorted((run for run in carrying if run.id < context.run_id), key=lambda run: run.id)
+    owner = next((run.id for run in earlier if _started_or_may(github, run, context.key)), context.run_id)
+    name = report_name(str(context.key))
     reported = any(artifact.name == name for artifact in github.artifacts(owner))
-    legs = next((len(keys_in(run.title)) for run in carrying if run.id == place.run_id), 1)
+    legs = next((len(keys_in(run.title)) for run in carrying if run.id == context.run_id), 1)
     return owner, reported, legs
 
 
@@ -231,11 +233,13 @@ def _is_agent_of(job: Job, key: Key) -> bool:
 
 
 def _unmet(
-    github: Reader, issue: Issue, record: Record | None, place: Place, config: Config
+    github: Reader, issue: Issue, record: Record | None, context: JobContext, config: Config
 ) -> tuple[str, ...]:
-    needs = read_needs(issue.body, place.repository, config.dependencies.keywords, place.server)
-    refs = tuple(ref for ref in needs.refs(place.repository) if ref != Ref(place.repository, issue.number))
-    own = {Ref(place.repository, need) for need in record.own_needs} - {*refs} if record else set()
+    needs = read_needs(issue.body, context.repository, config.dependencies.keywords, context.server)
+    refs = tuple(
+        ref for ref in needs.refs(context.repository) if ref != Ref(context.repository, issue.number)
+    )
+    own = {Ref(context.repository, need) for need in record.own_needs} - {*refs} if record else set()
     found = dict(github.needs(sorted({*refs, *own}))) if refs or own else {}
     states = [(str(ref), found.get(ref, NeedState.UNKNOWN)) for ref in refs]
     states += [

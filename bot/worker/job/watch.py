@@ -9,21 +9,23 @@ from datetime import timedelta
 from bot.github.port import Reader
 from bot.model.errors import BotError
 from bot.worker.job.claim import read_own_record, still_wanted
-from bot.worker.job.place import Place
+from bot.worker.job.context import JobContext
 from bot.worker.programs.cancellation import Cancellation
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
-def watching(github: Reader, place: Place, cancellation: Cancellation, interval: timedelta) -> Iterator[None]:
+def watching(
+    github: Reader, context: JobContext, cancellation: Cancellation, interval: timedelta
+) -> Iterator[None]:
     """Ask for the end of this job as soon as its task is not wanted any more. An interval of 0 never looks."""
     if not interval:
         yield
         return
     done = threading.Event()
     thread = threading.Thread(
-        target=_watch, args=(github, place, cancellation, interval.total_seconds(), done), daemon=True
+        target=_watch, args=(github, context, cancellation, interval.total_seconds(), done), daemon=True
     )
     thread.start()
     try:
@@ -33,14 +35,16 @@ def watching(github: Reader, place: Place, cancellation: Cancellation, interval:
 
 
 def _watch(
-    github: Reader, place: Place, cancellation: Cancellation, interval: float, done: threading.Event
+    github: Reader, context: JobContext, cancellation: Cancellation, interval: float, done: threading.Event
 ) -> None:
     while not done.wait(interval) and not cancellation.reason:
         try:
-            is_open = github.is_open(place.key.task)
-            refusal = still_wanted(is_open, read_own_record(github, place.unit), place.key)
+            is_open = github.is_open(context.key.task)
+            refusal = still_wanted(is_open, read_own_record(github, context.unit), context.key)
         except BotError as error:
-            log.warning("could not look after the issue", extra={"task": place.key.task, "error": str(error)})
+            log.warning(
+                "could not look after the issue", extra={"task": context.key.task, "error": str(error)}
+            )
             continue
         if refusal is not None and not done.is_set():
             cancellation.request(refusal.reason)

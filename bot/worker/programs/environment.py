@@ -61,5 +61,6 @@ def _path(environ: Mapping[str, str]) -> str:
     own = os.path.realpath(Path(sys.prefix) / "bin") if sys.prefix != sys.base_prefix else ""
     places = environ.get("PATH", os.defpath).split(os.pathsep)
     return (
-        os.pathsep.join(place for place in places if place and os.path.realpath(place) != own) or os.defpath
+        os.pathsep.join(context for context in places if context and os.path.realpath(context) != own)
+        or os.defpath
     )

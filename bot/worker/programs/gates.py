@@ -20,7 +20,7 @@ Write = Callable[[str], object]
 _TAIL = 6_000  # characters of a gate's output that a report carries
 
 
-class Shop(Struct, frozen=True):
+class GateRunner(Struct, frozen=True):
     """Where the commands run: folder, environment, and how their output is shown."""
 
     folder: Path
@@ -50,35 +50,35 @@ class Judged(Struct, frozen=True):
     output: str
 
 
-def run_setup(commands: Sequence[str], shop: Shop) -> str:
+def run_setup(commands: Sequence[str], runner: GateRunner) -> str:
     """Run the set-up commands in order; the words of the first failure, or nothing."""
     for command in commands:
-        ended = shop.bash(command, SETUP_TIMEOUT)
+        ended = runner.bash(command, SETUP_TIMEOUT)
         if not ended.ok:
-            tail = shop.redactor.text(ended.output)[-_TAIL:]
+            tail = runner.redactor.text(ended.output)[-_TAIL:]
             return f"set-up failed ({how(ended)}): {command}\n{tail}"
     return ""
 
 
-def run_gates(gates: Iterable[Gate], shop: Shop) -> tuple[Judged, ...]:
+def run_gates(gates: Iterable[Gate], runner: GateRunner) -> tuple[Judged, ...]:
     """Run every gate, also after one has failed: a correction needs to know them all."""
-    return tuple(run_gate(gate, shop) for gate in gates)
+    return tuple(run_gate(gate, runner) for gate in gates)
 
 
-def run_gate(gate: Gate, shop: Shop) -> Judged:
+def run_gate(gate: Gate, runner: GateRunner) -> Judged:
     """One gate. Time-out and cancellation are failures of their own kind, never a pass."""
-    if shop.cancellation is not None and shop.cancellation.reason:
+    if runner.cancellation is not None and runner.cancellation.reason:
         return Judged(GateResult(gate.name, GateStatus.SKIPPED, tail="cancelled"), "")
     try:
-        ended = shop.bash(gate.run, gate.timeout)
+        ended = runner.bash(gate.run, gate.timeout)
     except OSError as error:
         return Judged(GateResult(gate.name, GateStatus.ERROR, tail=f"cannot be started: {error}"), str(error))
     if ended.ok:
         return Judged(
             GateResult(gate.name, GateStatus.PASSED, round(ended.seconds, 1)),
-            shop.redactor.text(ended.output),
+            runner.redactor.text(ended.output),
         )
-    output = shop.redactor.text(f"{ended.output}\n[{gate.name}: {how(ended)}]")
+    output = runner.redactor.text(f"{ended.output}\n[{gate.name}: {how(ended)}]")
     status = GateStatus.FAILED if ended.how is End.EXITED else GateStatus.ERROR
     return Judged(GateResult(gate.name, status, round(ended.seconds, 1), output[-_TAIL:]), output)
 

@@ -15,7 +15,7 @@ from bot.notation.needs import read_needs
 from bot.worker.change.git import Git
 from bot.worker.change.starting_point import Start
 from bot.worker.job.claim import Claim, may_order
-from bot.worker.job.place import Place
+from bot.worker.job.context import JobContext
 from bot.worker.prompt.prompt import Context, Need
 
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
@@ -59,25 +59,25 @@ class Words:
 
 def gather(
     github: Reader,
-    place: Place,
+    context: JobContext,
     config: Config,
     claim: Claim,
-    ledger: Git,
+    clone: Git,
     start: Start,
     gates: Sequence[Gate],
     earlier: Report | None,
 ) -> Context:
     """Everything for `write_prompt`. Raises what the port raises, and GitFailed."""
     issue, record = claim.issue, claim.record
-    words = Words(github, config, place.unit.accounts)
+    words = Words(github, config, context.unit.accounts)
     whole = len(issue.comments) < FIRST_COMMENTS
     comments = words.comments(issue.comments if whole else github.comments_on(issue.number))
     reviews, closing = _about_our_pull(github, record, words)
-    needs, missing = _needs(github, place, config, issue, words)
+    needs, missing = _needs(github, context, config, issue, words)
     if words.passed_over:
         missing.append(f"{words.passed_over} comments of people without permission")
     return Context(
-        key=place.key,
+        key=context.key,
         issue=issue,
         record=record,
         comments=comments,
@@ -88,16 +88,16 @@ def gather(
         reviews=reviews,
         closing=closing,
         needs=needs,
-        instructions=_instructions(ledger, start.base),
-        files=ledger.fields("ls-tree", "-r", "-z", "--name-only", "--full-tree", start.point),
+        instructions=_instructions(clone, start.base),
+        files=clone.fields("ls-tree", "-r", "-z", "--name-only", "--full-tree", start.point),
         missing=missing,
         prefix=config.prefix,
     )
 
 
-def template_of(ledger: Git, base: str) -> str | None:
+def template_of(clone: Git, base: str) -> str | None:
     """The prompt template of the default branch, if it has one."""
-    return _file(ledger, base, TEMPLATE_PATH)
+    return _file(clone, base, TEMPLATE_PATH)
 
 
 def _about_our_pull(github: Reader, record: Record, words: Words) -> tuple[list[Review], list[Comment]]:
@@ -116,21 +116,21 @@ def _about_our_pull(github: Reader, record: Record, words: Words) -> tuple[list[
 
 
 def _needs(
-    github: Reader, place: Place, config: Config, issue: Issue, words: Words
+    github: Reader, context: JobContext, config: Config, issue: Issue, words: Words
 ) -> tuple[list[Need], list[str]]:
     """The pull requests of this repository that settled what the task needed, and what is not described."""
-    text = read_needs(issue.body, place.repository, config.dependencies.keywords, place.server)
-    refs = [*text.refs(place.repository), *(edge.ref for edge in issue.edges if edge.ref is not None)]
-    own = [ref.number for ref in refs if ref.repository.casefold() == place.repository.casefold()]
+    text = read_needs(issue.body, context.repository, config.dependencies.keywords, context.server)
+    refs = [*text.refs(context.repository), *(edge.ref for edge in issue.edges if edge.ref is not None)]
+    own = [ref.number for ref in refs if ref.repository.casefold() == context.repository.casefold()]
     elsewhere = len(set(refs)) - len({*own})
     numbers = [number for number in dict.fromkeys(own) if number != issue.number]
     found = github.issues(numbers) if numbers else {}
     wanted = [
-        (number, pull.number, words.authorised(pull.author) or pull.author.id in place.unit.accounts)
+        (number, pull.number, words.authorised(pull.author) or pull.author.id in context.unit.accounts)
         for number in numbers
         if number in found
         for pull in found[number].pulls
-        if pull.merged and pull.repository.casefold() in ("", place.repository.casefold())
+        if pull.merged and pull.repository.casefold() in ("", context.repository.casefold())
     ]
     wanted += [(number, number, False) for number in numbers if number not in found]
     missing = [f"what is in other repositories ({elsewhere} needs)"] if elsewhere > 0 else []
@@ -145,20 +145,20 @@ def _needs(
     return needs, missing
 
 
-def _instructions(ledger: Git, base: str) -> list[tuple[str, str]]:
+def _instructions(clone: Git, base: str) -> list[tuple[str, str]]:
     """The repository's instructions for agents; two files of the same text count once."""
     found: dict[str, str] = {}
     for name in INSTRUCTIONS:
-        text = _file(ledger, base, name)
+        text = _file(clone, base, name)
         if text and text not in found.values():
             found[name] = text
     return list(found.items())
 
 
-def _file(ledger: Git, commit: str, path: str) -> str | None:
+def _file(clone: Git, commit: str, path: str) -> str | None:
     """The beginning of an ordinary file of a commit; None if there is none."""
-    entry = ledger.text("ls-tree", "--full-tree", commit, "--", path)
+    entry = clone.text("ls-tree", "--full-tree", commit, "--", path)
     if not entry.startswith(_PLAIN_FILE):
         return None
     blob = entry.split("\t")[0].split(" ")[2]
-    return ledger.call("cat-file", "blob", blob).output[:_LARGEST]
+    return clone.call("cat-file", "blob", blob).output[:_LARGEST]

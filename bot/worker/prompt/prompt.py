@@ -14,7 +14,7 @@ from bot.model.review import PullSummary, Review
 from bot.model.unit import Gate
 from bot.notation.commands import is_order
 from bot.notation.keys import Key
-from bot.notation.said import own_lines
+from bot.notation.own_words import own_lines
 from bot.notation.sanitise import sanitise
 from bot.worker.prompt.filemap import file_map
 from bot.worker.prompt.packing import Cut, Drop, Packer, Part, Piece, bounded, shown

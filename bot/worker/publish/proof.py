@@ -22,7 +22,7 @@ from bot.plan.attempts.ending import legs_of
 from bot.worker.change.bundle import Unfit
 from bot.worker.change.git import Git
 from bot.worker.job.artifact import WorkGone, download_earlier, find_bundle, find_report
-from bot.worker.job.place import Place
+from bot.worker.job.context import JobContext
 from bot.worker.programs.gates import SET_UP, all_passed
 from bot.worker.publish.outcome import Judgement, Results, judge_results
 from bot.worker.verify import OLD_WORKFLOW, read_results, take_bundle
@@ -30,7 +30,7 @@ from bot.worker.verify import OLD_WORKFLOW, read_results, take_bundle
 _ONLY_ANEW = "only a new attempt can help"
 
 
-class Offer(Struct, frozen=True):
+class Proven(Struct, frozen=True):
     """A change that may be published: the report so far, its commit (it is in the repository), and the gates that passed on it."""
 
     report: Report
@@ -42,57 +42,57 @@ class Offer(Struct, frozen=True):
         return all_passed(self.gates)
 
 
-def offer_of_jobs(git: Git, place: Place) -> Offer | Report:
+def offer_of_jobs(git: Git, context: JobContext) -> Proven | Report:
     """What the jobs before this one have left."""
-    key = str(place.key)
+    key = str(context.key)
     try:
-        work = find_report(place.out, key)
+        work = find_report(context.out, key)
     except Unreadable:
         work = None
-    bundle = find_bundle(place.out, key)
+    bundle = find_bundle(context.out, key)
     results = Results(
-        agent=place.environ.get("CF_AGENT_RESULT", ""),
-        verify=place.environ.get("CF_VERIFY_RESULT", ""),
-        legs=bool(place.unit.verify),
+        agent=context.environ.get("CF_AGENT_RESULT", ""),
+        verify=context.environ.get("CF_VERIFY_RESULT", ""),
+        legs=bool(context.unit.verify),
         work=work,
         change=bundle is not None,
     )
-    base = work or Report(key, place.key.task, Outcome.INFRA)
+    base = work or Report(key, context.key.task, Outcome.INFRA)
     hold = base.hold if base.outcome is Outcome.HELD else None
-    base = replace(_unpublished(base), task=place.key.task, hold=hold)
+    base = replace(_unpublished(base), task=context.key.task, hold=hold)
     judgement = judge_results(results)
     if bundle is None or (judgement.outcome is not None and judgement.outcome is not Outcome.FAILED):
-        return _without_change(place, base, judgement)
+        return _without_change(context, base, judgement)
     try:
-        commit = take_bundle(git, place, bundle)
+        commit = take_bundle(git, context, bundle)
     except Unfit as error:
         return _unfit(base, str(error))
     if judgement.outcome is not None:
-        return _without_change(place, base, judgement)
-    if not place.commit:
-        words = OLD_WORKFLOW if place.commit is None else "the agent's job did not say which commit it made"
+        return _without_change(context, base, judgement)
+    if not context.commit:
+        words = OLD_WORKFLOW if context.commit is None else "the agent's job did not say which commit it made"
         return replace(base, outcome=Outcome.INFRA, reason=words)
-    if commit != place.commit:
+    if commit != context.commit:
         return _unfit(base, "the kept work is not what the agent's job made and the gates saw")
     base = replace(base, hold=None)
-    gates = _gates_passed(place) if judgement.verified else ()
-    return Offer(replace(base, gates=gates), commit, gates)
+    gates = _gates_passed(context) if judgement.verified else ()
+    return Proven(replace(base, gates=gates), commit, gates)
 
 
-def proof_of(offer: Offer | Report) -> Report:
+def proof_of(proven: Proven | Report) -> Report:
     """Of a unit of kind `gate`: nothing is published, only said. It has passed if every gate has on what was joined."""
-    if isinstance(offer, Offer):
-        if not offer.verified:
-            return replace(offer.report, outcome=Outcome.INFRA, reason="no gate was there to prove anything")
-        return replace(offer.report, outcome=Outcome.PASSED, reason="", branch="")
-    return offer
+    if isinstance(proven, Proven):
+        if not proven.verified:
+            return replace(proven.report, outcome=Outcome.INFRA, reason="no gate was there to prove anything")
+        return replace(proven.report, outcome=Outcome.PASSED, reason="", branch="")
+    return proven
 
 
-def _without_change(place: Place, base: Report, judgement: Judgement) -> Report:
+def _without_change(context: JobContext, base: Report, judgement: Judgement) -> Report:
     outcome, reason = judgement.outcome or Outcome.INFRA, judgement.reason
     question = base.question if outcome is Outcome.BLOCKED else None
     gates = base.gates
-    if outcome is Outcome.FAILED and (legs := read_results(place.verify_out)):
+    if outcome is Outcome.FAILED and (legs := read_results(context.verify_out)):
         gates = tuple(gate for leg in legs for gate in leg.gates)
         failed = [(gate.name, gate.tail) for gate in gates if gate.status is not GateStatus.PASSED]
         base = replace(base, failure=failure_fingerprint(failed) or base.failure)
@@ -102,39 +102,39 @@ def _without_change(place: Place, base: Report, judgement: Judgement) -> Report:
     return replace(base, outcome=outcome, reason=reason, question=question, gates=gates)
 
 
-def _gates_passed(place: Place) -> tuple[GateResult, ...]:
+def _gates_passed(context: JobContext) -> tuple[GateResult, ...]:
     """The verify job succeeded, so each gate that the conductor named has passed; how long it took is the legs' word."""
     seconds = {
-        (leg.leg, gate.name): gate.seconds for leg in read_results(place.verify_out) for gate in leg.gates
+        (leg.leg, gate.name): gate.seconds for leg in read_results(context.verify_out) for gate in leg.gates
     }
-    several = len(place.unit.verify) > 1
+    several = len(context.unit.verify) > 1
     return tuple(
         GateResult(
             f"{name} ({leg.os})" if several else name, GateStatus.PASSED, seconds.get((leg.name, name), 0.0)
         )
-        for leg in place.unit.verify
+        for leg in context.unit.verify
         for name in leg.gates
     )
 
 
-def earlier_offer(github: Reader, git: Git, place: Place, folder: Path) -> Offer | Report:
+def earlier_offer(github: Reader, git: Git, context: JobContext, folder: Path) -> Proven | Report:
     """Work of an earlier attempt, downloaded to `folder`."""
-    base = Report(str(place.key), place.key.task, Outcome.HELD, hold=Hold.EXPIRED)
+    base = Report(str(context.key), context.key.task, Outcome.HELD, hold=Hold.EXPIRED)
     try:
-        kept = download_earlier(github, place.unit.earlier, folder)
+        kept = download_earlier(github, context.unit.earlier, folder)
         if kept.bundle is None:
             return replace(
                 base, reason=f"the kept work holds no commit that could be published: {_ONLY_ANEW}"
             )
-        commit = take_bundle(git, place, kept.bundle)
+        commit = take_bundle(git, context, kept.bundle)
     except WorkGone as error:
         return replace(base, reason=f"{error}: {_ONLY_ANEW}")
     except Unfit as error:
         return _unfit(base, str(error))
     if (told := kept.published or kept.worked) is not None:
         base = replace(_unpublished(told), key=base.key, task=base.task, question=None)
-    gates = _proof(github, place, kept.artifact)
-    return Offer(replace(base, gates=gates, hold=None), commit, gates)
+    gates = _proof(github, context, kept.artifact)
+    return Proven(replace(base, gates=gates, hold=None), commit, gates)
 
 
 def _unpublished(report: Report) -> Report:
@@ -148,20 +148,20 @@ def _unfit(report: Report, words: str) -> Report:
     )
 
 
-def _proof(github: Reader, place: Place, work: Artifact) -> tuple[GateResult, ...]:
+def _proof(github: Reader, context: JobContext, work: Artifact) -> tuple[GateResult, ...]:
     """The verify jobs of an earlier run, if all of them succeeded on this very artifact.
 
     The name of an artifact proves nothing: a job that runs the change might have put another in its place. So it must have been
     made by the agent's job of the run that carries its key, before any verify job began.
     """
-    run_id, _, name = place.unit.earlier.partition("/")
+    run_id, _, name = context.unit.earlier.partition("/")
     key = read_key(name)
     try:
         run = github.run(int(run_id))
         jobs = github.jobs(run.id)
     except NotFound:
         return ()
-    if key is None or key.task != place.key.task or key not in keys_in(run.title):
+    if key is None or key.task != context.key.task or key not in keys_in(run.title):
         return ()
     legs = legs_of(key.task, jobs)
     agent, verify = legs.agent, legs.verify

@@ -29,9 +29,9 @@ from bot.worker.change.judge import Findings, change_base, judge_change, limits_
 from bot.worker.change.starting_point import is_over
 from bot.worker.job.claim import read_own_record, still_wanted, unapproved
 from bot.worker.job.configuration import configuration_of
-from bot.worker.job.place import Place
+from bot.worker.job.context import JobContext
 from bot.worker.programs.redact import Redactor
-from bot.worker.publish.proof import Offer, earlier_offer, offer_of_jobs, proof_of
+from bot.worker.publish.proof import Proven, earlier_offer, offer_of_jobs, proof_of
 from bot.worker.publish.pull_request import Merging, PullRequest
 from bot.worker.publish.pull_request_text import PullWords
 
@@ -43,29 +43,29 @@ class NotWanted(BotError):
     """People have decided otherwise meanwhile; the text says what."""
 
 
-def publish(github: GitHub, place: Place, credential: Credential) -> Report:
+def publish(github: GitHub, context: JobContext, credential: Credential) -> Report:
     """Publish or say why not; the report is the result. Raises BotError only where publishing can be done again as it is."""
-    config = configuration_of(github, place.unit)
-    git = Git(place.workspace / ".git", place.environ, tree=place.workspace)
-    with TemporaryDirectory(dir=place.temp) as folder:
-        offer = (
-            earlier_offer(github, git, place, Path(folder))
-            if place.unit.kind is Kind.PUBLISH
-            else offer_of_jobs(git, place)
+    config = configuration_of(github, context.unit)
+    git = Git(context.workspace / ".git", context.environ, tree=context.workspace)
+    with TemporaryDirectory(dir=context.temp) as folder:
+        proven = (
+            earlier_offer(github, git, context, Path(folder))
+            if context.unit.kind is Kind.PUBLISH
+            else offer_of_jobs(git, context)
         )
-    if place.unit.kind is Kind.GATE:
-        report = proof_of(offer)
-    elif isinstance(offer, Offer):
-        report = _Publication(github, git, place, config, credential).carry_out(offer)
+    if context.unit.kind is Kind.GATE:
+        report = proof_of(proven)
+    elif isinstance(proven, Proven):
+        report = _Publication(github, git, context, config, credential).carry_out(proven)
     else:
-        report = offer
+        report = proven
     told = replace(
         report,
-        run_attempt=place.run_attempt,
-        engine=place.unit.engine,
-        model=report.model or place.unit.model,
+        run_attempt=context.run_attempt,
+        engine=context.unit.engine,
+        model=report.model or context.unit.model,
     )
-    return _redacted(told, Redactor((*place.secrets, credential.token)))
+    return _redacted(told, Redactor((*context.secrets, credential.token)))
 
 
 def _redacted(report: Report, redactor: Redactor) -> Report:
@@ -85,21 +85,23 @@ class _Publication:
     """One change on its way out."""
 
     def __init__(
-        self, github: GitHub, git: Git, place: Place, config: Config, credential: Credential
+        self, github: GitHub, git: Git, context: JobContext, config: Config, credential: Credential
     ) -> None:
         self._github = github
         self._git = git
-        self._place = place
+        self._context = context
         self._config = config
         self._credential = credential
         self._url = git.text("config", "--local", "--get", "remote.origin.url")
-        self._redactor = Redactor((*place.secrets, credential.token))
+        self._redactor = Redactor((*context.secrets, credential.token))
 
-    def carry_out(self, offer: Offer) -> Report:
-        commit = offer.commit
+    def carry_out(self, proven: Proven) -> Report:
+        commit = proven.commit
         self._fetch_base()
-        head = self._talk(lambda remote: fetch_branch(self._git, remote, branch_of(self._place.key)))
-        report = replace(offer.report, head=commit, base=self._git.text("merge-base", "refs/cf/base", commit))
+        head = self._talk(lambda remote: fetch_branch(self._git, remote, branch_of(self._context.key)))
+        report = replace(
+            proven.report, head=commit, base=self._git.text("merge-base", "refs/cf/base", commit)
+        )
         if findings := self._findings(commit, head):
             return self._held(report, findings)
         try:
@@ -113,13 +115,13 @@ class _Publication:
             words = f"GitHub refused the branch: {self._redactor.text(str(error))}"
             reason = f"{words}. {self._patch(commit)}"
             # What an order lets through and GitHub does not (a workflow file) waits for a person; no later try would help.
-            allowed = self._place.unit.exceptions
+            allowed = self._context.unit.exceptions
             hold = Hold.PROTECTED if allowed else Hold.SETTING
             return replace(report, outcome=Outcome.HELD, hold=hold, protected=allowed, reason=reason)
-        return self._pull(report, offer, issue, record, notes)
+        return self._pull(report, proven, issue, record, notes)
 
     def _fetch_base(self) -> None:
-        wanted = f"+refs/heads/{self._place.default_branch}:refs/cf/base"
+        wanted = f"+refs/heads/{self._context.default_branch}:refs/cf/base"
         self._talk(lambda remote: self._git.fetch(remote, wanted))
 
     def _talk(self, call: Callable[[Remote], _T]) -> _T:
@@ -139,7 +141,7 @@ class _Publication:
         if any(line.split(" ")[1:] != [EMAIL, EMAIL] for line in ours):
             return Findings(refused=("the kept work stands on commits that are not ours",))
         words = self._git.call("log", "--format=%B%x00", commit, "--not", *published).output.split("\0")
-        if any(not is_our_message(text, self._place.key.task) for text in words if text.strip()):
+        if any(not is_our_message(text, self._context.key.task) for text in words if text.strip()):
             return Findings(refused=("the kept work stands on a commit whose message is not ours",))
         before = (
             change_base(self._git, commit)
@@ -147,7 +149,7 @@ class _Publication:
             else self._git.text("merge-base", "refs/cf/base", commit)
         )
         _, findings = judge_change(
-            self._git, before, commit, limits_of(self._config), self._redactor, self._place.unit.exceptions
+            self._git, before, commit, limits_of(self._config), self._redactor, self._context.unit.exceptions
         )
         return findings
 
@@ -169,27 +171,28 @@ class _Publication:
 
     def _patch(self, commit: str) -> str:
         """Keep the change for people, beside the report; the sentence that says where."""
-        place = self._place
-        place.report_out.mkdir(parents=True, exist_ok=True)
-        write_patch(self._git, change_base(self._git, commit), commit, place.report_out / PATCH_FILE)
-        name = report_name(str(place.key))
-        return f"The patch is in the artifact `{name}` of {place.run_url}#artifacts; to take it by hand: `git apply {PATCH_FILE}`."
+        context = self._context
+        context.report_out.mkdir(parents=True, exist_ok=True)
+        write_patch(self._git, change_base(self._git, commit), commit, context.report_out / PATCH_FILE)
+        name = report_name(str(context.key))
+        where = f"the artifact `{name}` of {context.run_url}#artifacts"
+        return f"The patch is in {where}; to take it by hand: `git apply {PATCH_FILE}`."
 
     def _look_again(self) -> tuple[Issue, Record]:
         """Issue and record as they are at this moment. Raises NotWanted if nothing is to be published any more."""
-        key = self._place.key
+        key = self._context.key
         try:
             issue = self._github.issue(key.task)
         except NotFound:
             raise NotWanted(f"#{key.task} is gone") from None
         try:
-            record = read_own_record(self._github, self._place.unit, issue)
+            record = read_own_record(self._github, self._context.unit, issue)
         except Unreadable as error:
             raise NotWanted(f"the record of #{key.task} cannot be read: {error}") from None
         if refusal := still_wanted(issue.is_open, record, key):
             raise NotWanted(refusal.reason)
         assert record is not None
-        if words := unapproved(self._github, issue, record, self._config, self._place.unit.accounts):
+        if words := unapproved(self._github, issue, record, self._config, self._context.unit.accounts):
             raise NotWanted(words)
         return issue, record
 
@@ -198,45 +201,45 @@ class _Publication:
 
         Raises GitFailed.
         """
-        own = branch_of(self._place.key)
+        own = branch_of(self._context.key)
         adds = head is None or (self._git.is_ancestor(head, commit) and not is_over(issue, own))
         if adds and self._talk(lambda remote: self._git.push(remote, commit, own)):
             return own, []
-        fresh = branch_of(self._place.key, fresh=True)
+        fresh = branch_of(self._context.key, fresh=True)
         if self._talk(lambda remote: self._git.push(remote, commit, fresh)):
             return fresh, [f"{own} is at a commit that this work does not stand on, so it is left as it is"]
         raise GitFailed(f"both {own} and {fresh} have moved: nothing was overwritten")
 
-    def _pull(self, report: Report, offer: Offer, issue: Issue, record: Record, notes: list[str]) -> Report:
-        fresh = report.branch != branch_of(self._place.key)
+    def _pull(self, report: Report, proven: Proven, issue: Issue, record: Record, notes: list[str]) -> Report:
+        fresh = report.branch != branch_of(self._context.key)
         words = PullWords(
             task=report.task,
             key=report.key,
             issue_title=issue.title,
             said=report.message,
-            gates=offer.gates,
+            gates=proven.gates,
             notes=[*notes, report.reason if report.outcome is Outcome.UNVERIFIED else ""],
-            run_url=self._place.run_url,
+            run_url=self._context.run_url,
             own_account=self._credential.of_app,
             replaces=record.pull if fresh else 0,
         )
-        pulls = PullRequest(self._github, self._redactor, self._place.default_branch)
+        pulls = PullRequest(self._github, self._redactor, self._context.default_branch)
         try:
-            pull, trouble = pulls.offer(report.branch, words, verified=offer.verified)
+            pull, trouble = pulls.offer(report.branch, words, verified=proven.verified)
         except (Refused, CannotGoOn) as error:
             reason = self._refused(report.branch, error)
             return replace(report, outcome=Outcome.HELD, hold=Hold.SETTING, reason=reason)
         notes = [*notes, *trouble, *pulls.replace_earlier(words.replaces, pull)]
         report = replace(report, pull=pull.number, reason="; ".join(notes))
-        if not offer.verified:
+        if not proven.verified:
             reason = "; ".join([f"no gate has proven it: review draft #{pull.number}", *trouble])
             return replace(report, outcome=Outcome.UNVERIFIED, reason=reason)
         passed = replace(report, outcome=Outcome.PASSED)
         return self._merge(passed, pulls) if self._config.merge == "auto" else passed
 
     def _refused(self, branch: str, error: BotError) -> str:
-        base, said = self._place.default_branch, str(error).rstrip(".")
-        link = f"{self._place.server}/{self._place.repository}/compare/{base}...{branch}?expand=1"
+        base, said = self._context.default_branch, str(error).rstrip(".")
+        link = f"{self._context.server}/{self._context.repository}/compare/{base}...{branch}?expand=1"
         return (
             f"the branch {branch} is pushed, but GitHub refused the pull request ({said})."
             f" Allow it in {SETTING!r}, or open it here: {link}"

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from bot.conductor.act.units import unit_of
 from bot.model.change import React
-from bot.model.command import COMMANDS, NAMES, STARTING, Place
+from bot.model.command import COMMANDS, NAMES, STARTING, Scope
 from bot.model.config import Config, EngineConfig
 from bot.model.decision import CancelRun, Verb
 from bot.model.engine import EngineRequest
@@ -87,7 +87,7 @@ def said(body, task=None, **fields):
     return response
 
 
-ON_TASKS = [row for row in COMMANDS if row.place is Place.TASK and row.states]
+ON_TASKS = [row for row in COMMANDS if row.place is Scope.TASK and row.states]
 
 
 @pytest.mark.parametrize("row", ON_TASKS, ids=lambda row: row.name)
@@ -296,7 +296,7 @@ def test_publish_lets_no_secret_through_and_nothing_that_is_gone(why, words):
 def test_run_with_options_asks_for_them_until_the_next_order():
     config = Config(engines={"command": EngineConfig(args="agent")}, engine="command")
     decision = decided("/cf run --engine command --model tiny --timeout 90m", config=config)
-    assert (decision.record.wish, decision.record.timeout_minutes) == (
+    assert (decision.record.engine_request, decision.record.timeout_minutes) == (
         EngineRequest(engine="command", model="tiny"),
         90,
     )
@@ -306,8 +306,8 @@ def test_run_with_options_asks_for_them_until_the_next_order():
     failed = a_task(
         1, Status.FAILED, record=replace(decision.record, attempts=(), status=Status.FAILED, acted=())
     )
-    assert decided("/cf retry", failed, config=config).record.wish.model == "tiny"
-    assert decided("/cf run", failed, config=config).record.wish == EngineRequest()
+    assert decided("/cf retry", failed, config=config).record.engine_request.model == "tiny"
+    assert decided("/cf run", failed, config=config).record.engine_request == EngineRequest()
 
 
 def test_an_engine_that_nobody_knows_is_refused():
@@ -411,7 +411,9 @@ def test_on_a_batch_help_is_answered_and_what_belongs_elsewhere_is_refused():
     assert "A batch knows 7 commands" in answered("/cf help").responses[0].text
     assert "belongs on a task or a dashboard" in answered("/cf approve").responses[0].text
     assert [one.text for one in answered("/cf stop --force").responses] == [""]  # it shows in the issue
-    given = Board(replace(snapshot, comments={60: (a_comment("/cf stop --force", issue=60),)})).orders.given
+    given = Board(
+        replace(snapshot, comments={60: (a_comment("/cf stop --force", issue=60),)})
+    ).comment_commands.given
     assert [(one.command.name, one.command.has("force"), one.author) for one in given[60]] == [
         ("stop", True, WRITER)
     ]
@@ -465,7 +467,7 @@ def on_dashboard(body, *tasks, by=WRITER, **fields):
 
 
 REPLIES = [
-    *(help_text(place, "cf") for place in Place),
+    *(help_text(place, "cf") for place in Scope),
     *(
         response.text
         for name in [*NAMES, "frobnicate", "run please", "run --dry-run", "stop --all", "approve except 9"]

@@ -28,9 +28,9 @@ READY = Config(
 )
 
 
-def choose(*labels, config=READY, wishes=(), secrets=None, **variables):
+def choose(*labels, config=READY, engine_requests=(), secrets=None, **variables):
     settings = RepositorySettings({f"CF_{name}": value for name, value in variables.items()}, secrets or {})
-    return choose_engine(config, labels, settings, wishes)
+    return choose_engine(config, labels, settings, engine_requests)
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,17 @@ def choose(*labels, config=READY, wishes=(), secrets=None, **variables):
         ({"labels": ["CF:Engine/Claude-Code"]}, "claude-code", "label"),
         ({"labels": ["cf:engine/built-in"]}, "mini-swe-agent", "label"),
         (
-            {"labels": ["cf:engine/codex"], "wishes": [("batch #7", EngineRequest("opencode"))]},
+            {"labels": ["cf:engine/codex"], "engine_requests": [("batch #7", EngineRequest("opencode"))]},
             "opencode",
             "batch #7",
         ),
         (
-            {"wishes": [("the command", EngineRequest("command")), ("batch #7", EngineRequest("opencode"))]},
+            {
+                "engine_requests": [
+                    ("the command", EngineRequest("command")),
+                    ("batch #7", EngineRequest("opencode")),
+                ]
+            },
             "command",
             "the command",
         ),
@@ -55,8 +60,8 @@ def choose(*labels, config=READY, wishes=(), secrets=None, **variables):
 )
 def test_the_first_that_names_an_engine_has_it(asked, engine, because):
     """Command, batch, label, variable, configuration, default."""
-    labels, wishes = asked.pop("labels", []), asked.pop("wishes", [])
-    choice = choose(*labels, wishes=wishes, **asked)
+    labels, engine_requests = asked.pop("labels", []), asked.pop("engine_requests", [])
+    choice = choose(*labels, engine_requests=engine_requests, **asked)
 
     assert (choice.engine, choice.problem) == (engine, "")
     assert choice.because.startswith(f"engine {engine} by {because}")
@@ -85,14 +90,14 @@ def test_without_a_word_it_is_the_default_and_it_needs_a_model():
         ),
         (
             {
-                "wishes": [("batch #7", EngineRequest("gemini", model="pro"))],
+                "engine_requests": [("batch #7", EngineRequest("gemini", model="pro"))],
                 "labels": ["cf:engine/claude-code"],
             },
             "pro",
         ),
         (
             {
-                "wishes": [
+                "engine_requests": [
                     ("the command", EngineRequest("codex")),
                     ("batch #7", EngineRequest("gemini", model="pro")),
                 ]
@@ -102,8 +107,8 @@ def test_without_a_word_it_is_the_default_and_it_needs_a_model():
     ],
 )
 def test_a_model_named_together_with_another_engine_is_not_taken_for_this_one(asked, model):
-    labels, wishes = asked.pop("labels", []), asked.pop("wishes", [])
-    choice = choose(*labels, wishes=wishes, config=asked.pop("config", READY), **asked)
+    labels, engine_requests = asked.pop("labels", []), asked.pop("engine_requests", [])
+    choice = choose(*labels, engine_requests=engine_requests, config=asked.pop("config", READY), **asked)
 
     assert (choice.model, choice.problem) == (model, "")
 

@@ -35,9 +35,9 @@ def test_what_an_agent_puts_where_the_worker_reads_and_writes_changes_nothing(be
     worked = setup.work()
 
     assert worked.report.outcome is Outcome.UNVERIFIED
-    assert not setup.place.out.is_symlink()
+    assert not setup.context.out.is_symlink()
     assert setup.kept().head == worked.report.head
-    assert {path.name for path in setup.place.out.iterdir()} == {
+    assert {path.name for path in setup.context.out.iterdir()} == {
         "agent.log",
         "gates.log",
         "report.json",
@@ -54,7 +54,7 @@ def test_the_agents_output_is_shown_without_commands_for_the_runner(bench):
     token = lines[0].removeprefix("::stop-commands::")
     assert lines == [f"::stop-commands::{token}", *lines[1:-1], f"::{token}::"]
     assert "[#1] ::error::not mine" in lines
-    assert not (setup.place.workspace.parent / "output").exists()
+    assert not (setup.context.workspace.parent / "output").exists()
 
 
 def test_a_question_keeps_the_work_and_the_next_attempt_continues_it(bench):
@@ -86,7 +86,7 @@ def test_kept_work_that_is_gone_is_said_and_the_base_is_taken(bench):
 
     worked = setup.work()
 
-    prompt = (setup.place.workspace / ".cf" / "prompt.md").read_text()
+    prompt = (setup.context.workspace / ".cf" / "prompt.md").read_text()
     assert worked.report.outcome is Outcome.UNVERIFIED
     assert "The files here are the default branch." in prompt
     assert "Note: the work of cf-1-1 is not kept any more." in prompt
@@ -101,7 +101,7 @@ def test_cancelled_in_the_middle_leaves_a_report_and_the_work(bench):
     )
 
     assert (worked.report.outcome, worked.report.reason) == (Outcome.CANCELLED, "the run was cancelled")
-    assert find_bundle(setup.place.out, "cf-1-1") is not None
+    assert find_bundle(setup.context.out, "cf-1-1") is not None
     assert setup.publish("cancelled", "skipped").outcome is Outcome.CANCELLED
 
 
@@ -136,7 +136,7 @@ def test_setup_runs_first_and_its_failure_is_infra(bench):
     assert worked.report.outcome is Outcome.INFRA
     assert "no disk" in worked.report.reason
     assert worked.report.failure  # by which it is told once for the repository
-    assert not (setup.place.workspace / "feature.py").exists()
+    assert not (setup.context.workspace / "feature.py").exists()
 
 
 def test_what_setup_leaves_is_not_the_agents_work(bench):
@@ -187,7 +187,7 @@ def test_the_agent_sees_a_short_environment_and_no_token(bench):
 
     seen = dict(
         line.split("=", 1)
-        for line in (setup.place.workspace / "seen.txt").read_text().splitlines()
+        for line in (setup.context.workspace / "seen.txt").read_text().splitlines()
         if "=" in line
     )
     expected = {
@@ -212,7 +212,7 @@ def test_the_engines_variables_and_model_reach_the_agent_and_the_report(bench):
 
     report = setup.through()
 
-    seen = (setup.place.workspace / "seen.txt").read_text().splitlines()
+    seen = (setup.context.workspace / "seen.txt").read_text().splitlines()
     assert {"CF_MODEL=small-1", "LEVEL=high"} <= set(seen)
     assert report.model == "small-1"
 
@@ -253,8 +253,8 @@ def test_sec_11_a_change_that_holds_a_secret_is_held_and_not_bundled(bench, mode
     assert worked.report.outcome is Outcome.HELD
     assert "a secret in" in worked.report.reason
     assert not worked.verify
-    assert find_bundle(setup.place.out, "cf-1-1") is None
-    patch = (setup.place.out / "work.patch").read_text()
+    assert find_bundle(setup.context.out, "cf-1-1") is None
+    patch = (setup.context.out / "work.patch").read_text()
     assert "***" in patch
     assert KEY not in setup.kept_text()
     assert report.outcome is Outcome.HELD
@@ -272,7 +272,7 @@ def test_sec_12_no_token_on_disk_after_any_job(bench, tmp_path):
         if path.is_file() and any(word in path.read_bytes() for word in (TOKEN.encode(), KEY.encode()))
     ]
     assert found == []
-    assert not [path for path in setup.place.out.rglob("*") if ".git" in path.parts]
+    assert not [path for path in setup.context.out.rglob("*") if ".git" in path.parts]
 
 
 def test_sec_12_a_leftover_credential_is_gone_before_the_agent_starts(bench):
@@ -281,16 +281,16 @@ def test_sec_12_a_leftover_credential_is_gone_before_the_agent_starts(bench):
 
     def with_leftovers(job: str = "agent", **more: str):
         found = environ(job, **more)
-        place = Path(found["GITHUB_WORKSPACE"])
-        git(place, "config", "http.https://github.com/.extraheader", "AUTHORIZATION: basic abc")
-        git(place, "config", "core.hooksPath", "/evil")
+        context = Path(found["GITHUB_WORKSPACE"])
+        git(context, "config", "http.https://github.com/.extraheader", "AUTHORIZATION: basic abc")
+        git(context, "config", "core.hooksPath", "/evil")
         return found
 
     setup.environ = with_leftovers
 
     setup.work()
 
-    left = git(setup.place.workspace, "config", "--local", "--list")
+    left = git(setup.context.workspace, "config", "--local", "--list")
     assert "extraheader" not in left
     assert "hookspath" not in left
 
@@ -315,12 +315,12 @@ def test_sec_14_agent_settings_come_from_the_default_branch(bench):
 
     setup.work()
 
-    workspace = setup.place.workspace
+    workspace = setup.context.workspace
     shown = (workspace / "settings.txt").read_text().split()
     assert not {".claude/settings.json", ".mcp.json", ".envrc"} & set(shown)
     assert (workspace / "AGENTS.md").read_text() == "base\n"
     assert (workspace / "sub/CLAUDE.md").read_text() == "base\n"
-    bundle = find_bundle(setup.place.out, setup.key)
+    bundle = find_bundle(setup.context.out, setup.key)
     git(setup.desk, "fetch", "-q", str(bundle), "refs/heads/work")
     changed = git(setup.desk, "diff", "--name-only", head or "", "FETCH_HEAD").split()
     assert changed == [".github/cf.yml", "prompt.txt", "seen.txt", "settings.txt"]

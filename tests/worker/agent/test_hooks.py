@@ -28,8 +28,8 @@ def follow(setup, monkeypatch):
     monkeypatch.setattr(bot.github.client, "connect", lambda environ: setup.github)
     monkeypatch.setattr(bot.worker.programs.process, "adopt_orphans", lambda: True)
     monkeypatch.setattr(bot.worker.programs.hide_secrets, "take_secrets", dict)
-    assert command.run_work(Namespace(after=True), setup.place.environ) == 0
-    return find_report(setup.place.out, "cf-1-1")
+    assert command.run_work(Namespace(after=True), setup.context.environ) == 0
+    return find_report(setup.context.out, "cf-1-1")
 
 
 def test_a_hook_is_told_by_its_environment_and_sees_no_secret(bench):
@@ -39,10 +39,10 @@ def test_a_hook_is_told_by_its_environment_and_sees_no_secret(bench):
 
     worked = setup.work()
 
-    room = setup.place.workspace.parent
-    place = str(setup.place.workspace)
+    room = setup.context.workspace.parent
+    context = str(setup.context.workspace)
     told = (room / "before").read_text()
-    assert told == f'1|$(touch pwned) `touch pwned`"; touch pwned; #|in-progress|1|{place}|{place}||\n'
+    assert told == f'1|$(touch pwned) `touch pwned`"; touch pwned; #|in-progress|1|{context}|{context}||\n'
     assert [(hook.name, hook.passed, hook.tail) for hook in worked.report.hooks] == [
         ("before_task", True, "")
     ]
@@ -60,7 +60,7 @@ def test_a_before_hook_that_fails_fails_the_attempt_before_its_agent_starts(benc
 
     assert report.outcome is Outcome.FAILED
     assert report.reason == "the hook before_task failed:\nno database\n\n[before_task: exit status 4]"
-    assert not (setup.place.workspace / "feature.py").exists()
+    assert not (setup.context.workspace / "feature.py").exists()
     assert setup.publish("failure", "skipped").outcome is Outcome.FAILED
     assert [hook.name for hook in follow(setup, monkeypatch).hooks] == ["before_task", "after_task_failure"]
 
@@ -81,7 +81,7 @@ def test_exactly_one_hook_follows_each_attempt(bench, monkeypatch, modes, status
 
     after = follow(setup, monkeypatch)
 
-    room = setup.place.workspace.parent
+    room = setup.context.workspace.parent
     assert (room / hook).read_text() == f"{status}\n"
     assert not (room / ("failure" if hook == "success" else "success")).exists()
     assert after.outcome is before.outcome
@@ -111,11 +111,11 @@ def test_a_hook_has_its_own_time(bench, monkeypatch):
 def test_a_worker_that_was_killed_is_followed_too(bench, monkeypatch):
     setup = bench(config=with_hooks("edit", after_task_failure=TELL.format("after")))
     setup.work()
-    (setup.place.out / "report.json").unlink()
+    (setup.context.out / "report.json").unlink()
 
     report = follow(setup, monkeypatch)
 
-    assert "|infra|1|" in (setup.place.workspace.parent / "after").read_text()
+    assert "|infra|1|" in (setup.context.workspace.parent / "after").read_text()
     assert (report.outcome, report.reason) == (Outcome.INFRA, "the worker ended without a word")
 
 
@@ -127,7 +127,7 @@ def test_an_attempt_that_was_refused_is_followed_by_nothing(bench, monkeypatch):
     report = follow(setup, monkeypatch)
 
     assert report.outcome is Outcome.REFUSED
-    assert not (setup.place.workspace.parent / "after").exists()
+    assert not (setup.context.workspace.parent / "after").exists()
 
 
 def test_both_hooks_stand_where_the_batch_wants_the_agent_to_work(bench, monkeypatch):
@@ -138,7 +138,7 @@ def test_both_hooks_stand_where_the_batch_wants_the_agent_to_work(bench, monkeyp
 
     follow(setup, monkeypatch)
 
-    tree = setup.place.temp / "cf-tree-1"
+    tree = setup.context.temp / "cf-tree-1"
     for name, status in (("before", "in-progress"), ("after", "unverified")):
         told = next(setup.folder.rglob(name)).read_text()
         assert told == f"1|Add login|{status}|1|{tree}|{tree}||\n"

@@ -13,7 +13,7 @@ from bot.notation.codec import dump
 from bot.notation.marker import write_marker
 from bot.sandbox.world.accounts import BOT
 from bot.worker.agent.join_job import join
-from bot.worker.job.place import read_place
+from bot.worker.job.context import read_job_context
 from bot.worker.programs.cancellation import Cancellation
 from tests.worker.bench import Bench, git
 
@@ -36,11 +36,11 @@ class GateBench(Bench):
         )
 
     def joined(self):
-        place = read_place(self.environ("agent"))
+        context = read_job_context(self.environ("agent"))
         self.shown = []
-        self.place = place
-        worked = join(self.github, place, Cancellation(), self.shown.append)
-        self._keep(f"cf-work-{self.key}", place.out)
+        self.context = context
+        worked = join(self.github, context, Cancellation(), self.shown.append)
+        self._keep(f"cf-work-{self.key}", context.out)
         self.commits[self.key] = worked.report.head
         return worked
 

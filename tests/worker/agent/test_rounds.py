@@ -12,10 +12,10 @@ from bot.model.config import Spending
 from bot.model.report import GateStatus, Outcome
 from bot.model.unit import Gate
 from bot.worker.agent.ownfiles import OwnFiles
-from bot.worker.agent.rounds import Bench, work_in_rounds
-from bot.worker.engines import Brief, Call
+from bot.worker.agent.rounds import RoundSetup, work_in_rounds
+from bot.worker.engines import AgentInput, Call
 from bot.worker.engines.verdicts import judge_end
-from bot.worker.programs.gates import Shop
+from bot.worker.programs.gates import GateRunner
 from bot.worker.programs.redact import Redactor
 
 
@@ -52,11 +52,11 @@ def tried(tmp_path):
     def run(line, gate="exit 1", corrections=0, **budget):
         files = OwnFiles(tmp_path)
         files.prepare()
-        shop = Shop(tmp_path, {"PATH": os.environ["PATH"]}, Redactor(()), lambda text: None)
-        bench = Bench(
+        runner = GateRunner(tmp_path, {"PATH": os.environ["PATH"]}, Redactor(()), lambda text: None)
+        bench = RoundSetup(
             engine=Counting(line),
-            shop=shop,
-            gate_shop=shop,
+            runner=runner,
+            gate_runner=runner,
             gates=[Gate("tests", gate)],
             corrections=corrections,
             timeout=timedelta(seconds=30),
@@ -64,7 +64,7 @@ def tried(tmp_path):
             budget=Spending(**budget),
             settle=lambda: lambda: None,
         )
-        brief = Brief(
+        brief = AgentInput(
             workspace=tmp_path,
             home=tmp_path,
             prompt=files.prompt,

@@ -62,10 +62,10 @@ class Workshop:
         )
         data = f"tree {len(body)}\0".encode() + body
         name = sha1(data, usedforsecurity=False).hexdigest()
-        place = self.there.folder / "objects" / name[:2] / name[2:]
-        place.parent.mkdir(exist_ok=True)
-        if not place.exists():
-            place.write_bytes(zlib.compress(data))
+        context = self.there.folder / "objects" / name[:2] / name[2:]
+        context.parent.mkdir(exist_ok=True)
+        if not context.exists():
+            context.write_bytes(zlib.compress(data))
         return name
 
     def commit(

@@ -16,13 +16,13 @@ from msgspec.structs import replace
 
 from bot.model.config import Spending
 from bot.worker.agent.ownfiles import OwnFiles
-from bot.worker.agent.rounds import Bench, _start
-from bot.worker.engines import Brief, engine
+from bot.worker.agent.rounds import RoundSetup, _start
+from bot.worker.engines import AgentInput, engine
 from bot.worker.engines.facts import Facts, Listener
 from bot.worker.engines.install import with_tools
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.environment import agent_environment
-from bot.worker.programs.gates import Shop
+from bot.worker.programs.gates import GateRunner
 from bot.worker.programs.process import Ended
 from bot.worker.programs.redact import Redactor
 from tests.worker.engines.scenarios import write_fixtures
@@ -89,11 +89,11 @@ class Round:
 class Stage:
     """A repository with one file, an empty home, and a prompt."""
 
-    def __init__(self, place: Path, name: str, url: str, model: str) -> None:
+    def __init__(self, context: Path, name: str, url: str, model: str) -> None:
         self.name = name
         self.engine = engine(name)
-        self.workspace = place / "shop"
-        self.home = place / "home"
+        self.workspace = context / "shop"
+        self.home = context / "home"
         self.home.mkdir(parents=True)
         self.workspace.mkdir()
         self._git("init", "-q")
@@ -106,7 +106,7 @@ class Stage:
         self.listener = Listener(self.engine.read, structured=self.engine.structured)
         self.shown: list[str] = []
         provider = PROVIDERS.get(name, "openai")
-        self.brief = Brief(
+        self.brief = AgentInput(
             workspace=self.workspace,
             home=self.home,
             prompt=self.files.prompt,
@@ -136,7 +136,7 @@ class Stage:
 
         environment = agent_environment(_machine(), self.home)
         path = with_tools(environment["PATH"], folder() / self.name)
-        shop = Shop(
+        runner = GateRunner(
             self.workspace,
             {**environment, "PATH": path},
             Redactor([KEY]),
@@ -144,10 +144,10 @@ class Stage:
             "",
             cancellation or Cancellation(),
         )
-        bench = Bench(
+        bench = RoundSetup(
             engine=self.engine,
-            shop=shop,
-            gate_shop=shop,
+            runner=runner,
+            gate_runner=runner,
             gates=(),
             corrections=0,
             timeout=timedelta(seconds=wall),

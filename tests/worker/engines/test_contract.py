@@ -42,13 +42,13 @@ NO_SESSION = {"aider"}
 class Player:
     """Plays a scene with the real program, and records it; `url` is where the stand-in answers."""
 
-    def __init__(self, url: str, place: Path) -> None:
+    def __init__(self, url: str, context: Path) -> None:
         self.url = url
-        self.place = place
+        self.context = context
 
     def play(self, name: str, scene: str) -> tuple[Stage, list[Round]]:
         model = {"cancel": "cf-hang", "again": "cf-edit"}.get(scene, f"cf-{scene}")
-        stage = Stage(self.place / f"{name}-{scene}", name, self.url, model)
+        stage = Stage(self.context / f"{name}-{scene}", name, self.url, model)
         rounds = [self._cancelled(stage) if scene == "cancel" else stage.round()]
         if scene == "again":
             stage.feed_back("These checks failed. Please MEND it.\n")
@@ -80,7 +80,7 @@ class Player:
         file.parent.mkdir(parents=True, exist_ok=True)
         text = "".join(as_text(one).rstrip("\n") + "\n" for one in rounds)
         places = {
-            str(self.place): "/work",
+            str(self.context): "/work",
             str(folder()): "/engines",
             str(ROOT): "/repository",
             sys.base_prefix: "/python",
@@ -176,9 +176,9 @@ def test_a_recorded_program_is_understood(name, scene):
 def player(tmp_path_factory):
     if not installed("stand-in"):
         pytest.fail(f"the agent programs are not in {folder()}: run `make engines`")
-    place = tmp_path_factory.mktemp("engines")
-    with stand_in(place) as url:
-        yield Player(url, place)
+    context = tmp_path_factory.mktemp("engines")
+    with stand_in(context) as url:
+        yield Player(url, context)
 
 
 @pytest.mark.live

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bot.model.engine import COMMAND, ENGINES
 from bot.model.errors import UsageError
 from bot.model.report import Category, Outcome, Question
-from bot.worker.engines import Brief, engine
+from bot.worker.engines import AgentInput, engine
 from bot.worker.engines.facts import Facts, Listener, trouble, wait_in
 from bot.worker.engines.verdicts import judge_end
 from bot.worker.programs.process import End, Ended
@@ -187,11 +187,11 @@ def test_aider_tells_tokens_and_cost_in_words():
 # ---------------------------------------------------------------- how they are started
 
 
-def brief(tmp_path: Path, name: str = "codex", **fields: object) -> Brief:
+def brief(tmp_path: Path, name: str = "codex", **fields: object) -> AgentInput:
     for file in ("prompt.md", "feedback.md"):
         (tmp_path / file).write_text(f"words of {file}; $(touch owned) --yolo", encoding="utf-8")
     provider = ENGINES[name].provider or "openai"
-    common = Brief(
+    common = AgentInput(
         workspace=tmp_path,
         home=tmp_path / "home",
         prompt=tmp_path / "prompt.md",

@@ -18,7 +18,7 @@ from bot.notation.keys import Key
 from bot.notation.records import read_record, write_record
 from bot.notation.reports import report_name
 from bot.worker.job.claim import Claim, ClaimFacts, Refusal, judge_claim, read_claim
-from bot.worker.job.place import read_place
+from bot.worker.job.context import read_job_context
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 WRITER = Account(7, "writer")
@@ -65,8 +65,8 @@ def test_every_reason_to_refuse(changes, reason):
 
 
 def claimed(bench, config: Config | None = None) -> Claim | Refusal:
-    place = read_place(bench.environ())
-    return judge_claim(read_claim(bench.github, place, config or Config()))
+    context = read_job_context(bench.environ())
+    return judge_claim(read_claim(bench.github, context, config or Config()))
 
 
 def test_a_fresh_claim_is_read_from_github(bench):
@@ -122,7 +122,8 @@ def test_sec_06_more_edits_than_github_tells_are_not_trusted(bench):
     issue, now = setup.github.issue(setup.task), setup.world.now
     by = setup.world.accounts.get("maintainer")
     edits = tuple(
-        TimelineEvent(EventKind.EDITED, by, now + timedelta(minutes=1 + place)) for place in range(EDITS_SEEN)
+        TimelineEvent(EventKind.EDITED, by, now + timedelta(minutes=1 + context))
+        for context in range(EDITS_SEEN)
     )
     setup.github.issue = lambda _: replace(issue, body="rm -rf /", events=(*issue.events, *edits))
 

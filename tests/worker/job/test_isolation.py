@@ -36,7 +36,7 @@ def test_agt_18_two_agents_side_by_side_on_one_checkout(tmp_path):
         thread.join()
 
     for bench in benches:
-        tree = bench.place.temp / "cf-tree-1"
+        tree = bench.context.temp / "cf-tree-1"
         assert (tree / "who.txt").read_text() == str(tree)
         assert git(tree, "config", "--local", "user.name") == str(tree)
         assert bench.kept().outcome is Outcome.UNVERIFIED
@@ -66,7 +66,7 @@ def test_agt_18_isolation_is_proved_or_the_run_fails(bench, monkeypatch, trouble
 
     assert worked.report.outcome is Outcome.INFRA
     assert ("disk full" if trouble == "clone fails" else "not isolated") in worked.report.reason
-    assert not list(setup.place.temp.rglob("feature.py"))
+    assert not list(setup.context.temp.rglob("feature.py"))
 
 
 def _lie_about_the_folder(text):

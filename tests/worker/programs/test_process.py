@@ -30,22 +30,22 @@ def stub(folder: Path, *modes: str, **more):
 def survivors(marker: str) -> list[int]:
     """Processes whose environment holds the marker."""
     found = []
-    for place in LEFT.glob("[0-9]*/environ"):
+    for context in LEFT.glob("[0-9]*/environ"):
         try:
-            data = place.read_bytes()
+            data = context.read_bytes()
         except OSError:
             continue
         if marker.encode() in data:
-            found.append(int(place.parent.name))
+            found.append(int(context.parent.name))
     return found
 
 
 def commands() -> set[str]:
     """The command lines of all processes."""
     found = set()
-    for place in LEFT.glob("[0-9]*/cmdline"):
+    for context in LEFT.glob("[0-9]*/cmdline"):
         try:
-            found.add(place.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip())
+            found.add(context.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip())
         except OSError:
             continue
     return found

@@ -8,7 +8,7 @@ from bot.sandbox.world.accounts import BOT
 
 
 def prompt(setup):
-    return (setup.place.workspace / ".cf" / "prompt.md").read_text(encoding="utf-8")
+    return (setup.context.workspace / ".cf" / "prompt.md").read_text(encoding="utf-8")
 
 
 def test_sec_22_only_authorised_words_are_in_the_prompt_also_on_resume(bench):
@@ -49,7 +49,7 @@ def test_sec_22_only_authorised_words_are_in_the_prompt_also_on_resume(bench):
     assert worked.report.left_out == ("2 comments of people without permission",)
     assert worked.report.source == "the head of cf/1"
     assert all(
-        "ignore previous" not in file.read_text(errors="replace") for file in setup.place.out.iterdir()
+        "ignore previous" not in file.read_text(errors="replace") for file in setup.context.out.iterdir()
     )
 
 

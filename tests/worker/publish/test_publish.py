@@ -628,9 +628,9 @@ def test_sec_11_whatever_is_posted_or_reported_is_redacted(bench, monkeypatch):
     setup.world.edit_issue(setup.task, title=f"Add {TOKEN}")
     worked = setup.work()
     spoilt = replace(worked.report, message=f"used {TOKEN[:9]}\n{TOKEN[9:]} and {encoded}", left_out=(TOKEN,))
-    save_report(setup.place.out, spoilt)
+    save_report(setup.context.out, spoilt)
     setup.world.actions.run(setup.run_id).artifacts.clear()
-    setup._keep("cf-work-cf-1-1", setup.place.out)
+    setup._keep("cf-work-cf-1-1", setup.context.out)
     setup.verify()
 
     report = setup.publish()
@@ -737,11 +737,11 @@ def test_an_artifact_that_was_tampered_with_is_held(bench):
     setup = bench("edit")
     setup.work()
     setup.commit("evil", {"x.txt": "Closes #21\n"}, message="Closes #21")
-    bundle = setup.place.out / "work.bundle"
+    bundle = setup.context.out / "work.bundle"
     git(setup.desk, "update-ref", "refs/heads/work", "HEAD")
     git(setup.desk, "bundle", "create", "-q", str(bundle), "refs/heads/work", "^origin/main")
     setup.world.actions.run(setup.run_id).artifacts.clear()
-    setup._keep("cf-work-cf-1-1", setup.place.out)
+    setup._keep("cf-work-cf-1-1", setup.context.out)
 
     report = setup.publish()
 
@@ -759,7 +759,7 @@ def test_earlier_work_is_proven_only_by_jobs_that_ran_on_it(bench, lie):
     run = setup.world.actions.run(setup.run_id)
     if lie == "another artifact":  # put in its place after the gates began
         run.artifacts.clear()
-        setup._keep("cf-work-cf-1-1", setup.place.out)
+        setup._keep("cf-work-cf-1-1", setup.context.out)
     elif lie == "another run":
         run.title = "cf [cf-1-9]"
     elif lie == "a red leg":

@@ -14,7 +14,7 @@ from bot.notation.keys import Key, read_key
 from bot.notation.units import read_unit
 
 
-class Place(Struct, frozen=True):
+class JobContext(Struct, frozen=True):
     """The job's folders and identity. `environ` is kept for what programs may see of it.
 
     `commit` is the one that the agent's job named when it ended; None where the workflow does not say, as in that job itself.
@@ -55,7 +55,7 @@ class Place(Struct, frozen=True):
         return f"{self.server}/{self.repository}/actions/runs/{self.run_id}"
 
 
-def read_place(environ: Mapping[str, str]) -> Place:
+def read_job_context(environ: Mapping[str, str]) -> JobContext:
     """Read the job's environment. Raises UsageError naming the variable that is missing or wrong."""
     unit = read_unit(_required(environ, "CF_UNIT"))
     key = read_key(unit.keys[0])
@@ -63,7 +63,7 @@ def read_place(environ: Mapping[str, str]) -> Place:
         raise UsageError(f"CF_UNIT: {unit.keys[0]!r} is not a key of task #{unit.lead}")
     temp = Path(environ.get("RUNNER_TEMP") or environ.get("TMPDIR") or "/tmp").resolve()  # noqa: S108 - the system's own
     out = Path(environ.get("CF_OUT") or temp / "cf-work").resolve()
-    return Place(
+    return JobContext(
         unit=unit,
         key=key,
         environ=environ,
