@@ -171,7 +171,7 @@ COMMANDS: tuple[Row, ...] = (
     Row("help", Scope.SPEC, "list the commands for a specification"),
     Row("help", Scope.DASHBOARD, "list the commands for the dashboard"),
 )
-"""Every command. Parser, `help`, documentation and tests come from it."""
+"""Every command. Parser, `help`, tests and the tables of docs/commands.md (`scripts/docs_tables.py`) come from it."""
 
 NAMES = tuple(dict.fromkeys(row.name for row in COMMANDS))
 

@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from bot.model.moment import Moment
 
-# Every name there is, with what it tells. The order is that of docs/telling.md.
+# Every name there is, with what it tells. `scripts/docs_tables.py` writes this table into docs/telling.md.
 EVENTS: Mapping[str, str] = {
     "batch.started": "a batch began, with its `tasks` and `strategy`; `resume`: again, `retry`: which extra round",
     "batch.task_queued": "a member became ready by the batch's order",

@@ -6,7 +6,7 @@ from datetime import timedelta
 from msgspec import Struct, field
 
 from bot.model.change import CONFUSED, ROCKET, React
-from bot.model.command import COMMANDS, Ordered, Scope
+from bot.model.command import COMMANDS, Ordered, Row, Scope
 from bot.model.decision import BatchStep, Decision, Response
 from bot.model.issue import Issue
 from bot.model.task import Task
@@ -103,10 +103,14 @@ def help_text(place: Scope, prefix: str) -> str:
     """The commands that a place knows, from the table."""
     places = (place, Scope.TASK) if place is Scope.SPEC else (place,)
     rows = [row for row in COMMANDS if row.place in places and (row.name != "help" or row.place is place)]
-    lines = ["| command | what it does |", "|---|---|"]
-    lines += [f"| `{row.usage(prefix)}` | {row.effect} |" for row in rows]
     head = f"A {place} knows {len(rows)} commands, each on a line of its own; people with permission may give them."
-    return f"{head}\n\n{_folded('The commands', lines)}"
+    return f"{head}\n\n{_folded('The commands', command_table(rows, prefix))}"
+
+
+def command_table(rows: Iterable[Row], prefix: str) -> list[str]:
+    """The lines of a Markdown table of these commands; docs/commands.md shows the same."""
+    head = ["| command | what it does |", "|---|---|"]
+    return head + [f"| `{row.usage(prefix)}` | {row.effect} |" for row in rows]
 
 
 # ---------------------------------------------------------------------- tasks

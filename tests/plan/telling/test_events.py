@@ -1,8 +1,6 @@
 """Events, each by its name: what must have happened for it, and that nothing else is told."""
 
 import json
-import re
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -38,8 +36,6 @@ from tests.builders import (
     labelled,
     unlabelled,
 )
-
-DOCS = Path(__file__).parents[3] / "docs/telling.md"
 
 
 def told(*tasks, done=None, **snapshot):
@@ -397,8 +393,3 @@ def test_each_line_is_one_flat_object():
         "run": 901,
         "kind": "code",
     }
-
-
-def test_every_event_is_documented_with_the_same_words():
-    table = DOCS.read_text(encoding="utf-8").split("| event | what it tells |")[1].split("\n\n")[0]
-    assert dict(re.findall(r"^\| `([^`]+)` \| (.+) \|$", table, re.MULTILINE)) == dict(EVENTS)
