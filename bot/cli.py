@@ -4,16 +4,17 @@ Start here. Each command lives in the room it belongs to and is imported only wh
 """
 
 import argparse
-import logging
 import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
-from bot import __version__
+from bot import __version__, printing
 from bot.model.errors import BotError
+from bot.notation.joblog import plain
 
 Configure = Callable[[argparse.ArgumentParser], None]
 Run = Callable[[argparse.Namespace, Mapping[str, str]], int]
@@ -94,7 +95,7 @@ Exit codes:  0 done or nothing to do, 1 a person must mend something, 2 usage or
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    logging.basicConfig(level=logging.WARNING, format="cf: %(message)s", stream=sys.stderr)
+    printing.set_up()
     parser = _parser(words)
     args = parser.parse_args(words)
     if args.command is None:
@@ -102,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         code: int = args.run(args, os.environ)
-        sys.stdout.flush()
+        printing.flush()
     except BotError as error:
         return _failed(str(error), error.exit_code)
     except KeyboardInterrupt:
@@ -116,14 +117,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose messages go through the door as all others: they may quote what was typed."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(plain(message), file)
+
+
 def _failed(sentence: str, code: int) -> int:
-    print(f"cf: {sentence}", file=sys.stderr)
+    printing.complain(f"cf: {sentence}")
     return code
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """Only the command that is asked for is imported and configured; the others show their one line."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="cf",
         description="A GitHub-native conductor for coding agents: issues in, verified pull requests out.",
         epilog=_EPILOG,

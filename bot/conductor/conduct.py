@@ -19,6 +19,7 @@ from bot.conductor.workflow_settings import read_settings
 from bot.github.port import GitHub
 from bot.model.config import CONDUCTOR_WORKFLOW, Config
 from bot.model.errors import BotError, UsageError
+from bot.printing import say
 
 if TYPE_CHECKING:
     from bot.models.client import Budget
@@ -68,13 +69,8 @@ def _rehearse(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str])
     dry = DryRun(github)
     _tell(tick(dry, clock.now, settings=read_settings(environ)), environ)
     for sentence in dry.would_have:
-        print(sentence)
+        say(sentence)
     return 0
-
-
-def _plain(text: str) -> str:
-    """Words of others inside our lines must not be read as a workflow command."""
-    return text.replace("::", ": :").replace("##[", "## [")
 
 
 def _advise(environ: Mapping[str, str]) -> Advise:
@@ -122,13 +118,13 @@ def _tell(last: Tick, environ: Mapping[str, str]) -> None:
     """Log lines for the job's log, the step summary, and the outputs."""
     for decision in last.plan.decisions:
         why = last.effects.skipped.get(decision.task, decision.reason)
-        print(f"#{decision.task} {decision.verb}: {' '.join(why.split())}".replace("::", ": :"))
+        say(f"#{decision.task} {decision.verb}: {' '.join(why.split())}")
     for remark in remarks(last):
-        print(f"cf: {remark}".replace("::", ": :"))
-    print(f"cf: {overview(last).reason}".replace("::", ": :"))
+        say(f"cf: {remark}")
+    say(f"cf: {overview(last).reason}")
     problem = _call_webhook(last, environ)
     if problem:
-        print(f"cf: webhook: {problem}")
+        say(f"cf: webhook: {problem}")
     if summary := environ.get("GITHUB_STEP_SUMMARY"):
         told = markdown(last, last.due) + (f"\n- webhook: {problem}\n" if problem else "")
         with Path(summary).open("a", encoding="utf-8") as file:

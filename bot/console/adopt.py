@@ -10,6 +10,7 @@ from bot.model.change import Change, EditComment, EditIssue
 from bot.model.errors import UsageError
 from bot.notation.config import read_config
 from bot.notation.marker import checked, signed
+from bot.printing import say
 
 _EPILOG = """\
 environment:
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     found = adopt(
         connect(plain), key, args.account, environ.get("CF_STATE_KEY_OLD", ""), dry_run=args.dry_run
     )
-    print("\n".join(found) or "nothing to sign: all is signed already")
+    say("\n".join(found) or "nothing to sign: all is signed already")
     return 0
 
 

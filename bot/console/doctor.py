@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -22,6 +21,7 @@ from bot.model.view import View
 from bot.notation.config import guess_prefix, read_config
 from bot.plan.facts.engines import choose_engine
 from bot.plan.facts.trust import rank
+from bot.printing import say, say_json
 
 _RECENT = timedelta(days=7)
 _SCHEDULE = timedelta(hours=3)  # twice an hourly schedule, and some of GitHub's delay
@@ -70,17 +70,16 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if args.webhook:
         found.append(try_webhook(environ))
     if args.json:
-        sys.stdout.write(json.dumps([msgspec.to_builtins(finding) for finding in found], indent=2) + "\n")
+        say_json(json.dumps([msgspec.to_builtins(finding) for finding in found], indent=2))
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in finding_lines(found)))
+        say("\n".join(finding_lines(found)))
     return int(any(finding.health is Health.PROBLEM for finding in found))
 
 
 def finding_lines(found: Sequence[Finding]) -> Iterator[str]:
     """One line each, and one more for the mend."""
     for finding in found:
-        words = " ".join(finding.words.split()).replace("::", ": :").replace("##[", "## [")
-        yield f"{finding.health:8} {finding.about}: {words}"
+        yield f"{finding.health:8} {finding.about}: {' '.join(finding.words.split())}"
         if finding.mend:
             yield f"         {finding.mend}"
 

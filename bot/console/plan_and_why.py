@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from bot.conductor.conduct import _plain
 from bot.conductor.observe import observe
 from bot.conductor.observe.lookups import look_up
 from bot.conductor.observe.view import Observation
@@ -23,6 +22,7 @@ from bot.notation.quoting import quote_line
 from bot.plan.board import engine_for
 from bot.plan.starts.starts import expected_order
 from bot.plan.starts.waiting import state_of
+from bot.printing import say, say_json
 
 
 def foresee(
@@ -113,7 +113,10 @@ def show_plan(environ: Mapping[str, str], *, as_json: bool) -> int:
     from bot.github.client import connect
 
     seen, decided = foresee(connect(environ), datetime.now(UTC), read_settings(environ))
-    print(plan_json(decided) if as_json else _plain("\n".join(plan_lines(seen, decided))))
+    if as_json:
+        say_json(plan_json(decided))
+    else:
+        say("\n".join(plan_lines(seen, decided)))
     return 0
 
 
@@ -122,5 +125,5 @@ def explain(environ: Mapping[str, str], number: int) -> int:
     from bot.console.plan_and_why import why_lines
     from bot.github.client import connect
 
-    print(_plain("\n".join(why_lines(connect(environ), datetime.now(UTC), number, read_settings(environ)))))
+    say("\n".join(why_lines(connect(environ), datetime.now(UTC), number, read_settings(environ))))
     return 0

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from bot.notation.codec import Unreadable
 from bot.notation.ticks import TickRecord, read_snapshot, read_tick, write_decisions
 from bot.plan import plan
 from bot.plan.redacted import differences
+from bot.printing import say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: A
             raise UsageError(f"{name}: cannot be read: {error.strerror}") from error
         except Unreadable as error:
             raise UsageError(f"{name}: is no record of a tick: {error}") from error
-        sys.stdout.write("".join(f"{name}: {line}\n" for line in replay_lines(record, different)))
+        say("\n".join(f"{name}: {line}" for line in replay_lines(record, different)))
         same = same and not different and not record.unfaithful
     return 0 if same else 1
 

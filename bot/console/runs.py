@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -15,6 +14,7 @@ from bot.model.report import Outcome
 from bot.model.task import Task
 from bot.notation.keys import Key
 from bot.notation.quoting import quote_line
+from bot.printing import say, say_json
 
 _BLOCKED = (Outcome.BLOCKED, Outcome.UNVERIFIED, Outcome.NO_CHANGES, Outcome.HELD, Outcome.STALLED)
 
@@ -68,8 +68,10 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
         raise UsageError(f"--limit: must be at least 1, found {args.limit}")
     _, tasks = past_tasks(connect(environ), datetime.now(UTC))
     found = select(tasks, args.task, View(args.status) if args.status else None)[: args.limit]
-    sys.stdout.write(runs_json(found) if args.json else "\n".join(runs_lines(found)))
-    sys.stdout.write("\n")
+    if args.json:
+        say_json(runs_json(found))
+    else:
+        say("\n".join(runs_lines(found)))
     return 0
 
 
@@ -96,8 +98,7 @@ def runs_lines(found: Sequence[Ran]) -> Iterator[str]:
 
 def _row(ran: Ran) -> tuple[str, ...]:
     attempt = ran.attempt
-    # Words of an agent on a terminal or in a job's log must not be read as a command of either.
-    why = quote_line(attempt.reason or attempt.cancelled_for, 60).replace("::", ": :").replace("##[", "## [")
+    why = quote_line(attempt.reason or attempt.cancelled_for, 60)
     return (
         str(Key(ran.task, attempt.number)),
         ran.view.value,

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -14,6 +13,7 @@ from bot.model.errors import UsageError
 from bot.model.task import Task
 from bot.notation.quoting import quote_line
 from bot.plan.telling.statistics import Tally, by_category, by_engine
+from bot.printing import say, say_json
 
 _MOST_DAYS = 36_500
 _COLUMNS = (
@@ -47,8 +47,10 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     config, tasks = past_tasks(connect(environ), now)
     if args.days:
         tasks = since(tasks, now - timedelta(days=args.days))
-    sys.stdout.write(stats_json(tasks, config) if args.json else "\n".join(stats_lines(tasks, config)))
-    sys.stdout.write("\n")
+    if args.json:
+        say_json(stats_json(tasks, config))
+    else:
+        say("\n".join(stats_lines(tasks, config)))
     return 0
 
 

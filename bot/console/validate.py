@@ -10,6 +10,7 @@ from bot.model.engine import RepositorySettings
 from bot.model.errors import UsageError
 from bot.notation.config import config_schema, read_config
 from bot.plan.facts.engines import choose_engine
+from bot.printing import say, say_json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: ARG001 - every command has this shape
     """0 if the file is valid. Raises UsageError with file, line and mend."""
     if args.schema:
-        print(json.dumps(config_schema(), indent=1, ensure_ascii=False))
+        say_json(json.dumps(config_schema(), indent=1, ensure_ascii=False))
         return 0
     path = Path(args.file)
     try:
@@ -44,11 +45,9 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: A
         raise UsageError(f"{path}: cannot be read: it is not UTF-8") from error
     config = read_config(text, file=str(path))
     gates = ", ".join(gate.name for gate in config.gates) or "none: work will be unverified"
-    print(
-        f"{path} is valid. engine: {config.engine}; gates: {gates}; at most {config.max_parallel} at a time"
-    )
+    say(f"{path} is valid. engine: {config.engine}; gates: {gates}; at most {config.max_parallel} at a time")
     for warning in config.warnings:
-        print(warning)
+        say(warning)
     if problem := choose_engine(config, (), RepositorySettings()).problem:
-        print(f"but nothing would start: {problem}")
+        say(f"but nothing would start: {problem}")
     return 0

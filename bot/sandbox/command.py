@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 from bot.model.engine import COMMAND, ENGINES
 from bot.model.errors import UsageError
 from bot.notation.duration import DurationError, read_duration
+from bot.printing import complain, say, terminal
 
 if TYPE_CHECKING:
     from bot.sandbox.demo import Check
@@ -127,7 +128,7 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
         try:
             return _play(order, environ)
         except KeyboardInterrupt:
-            print("cf: ended on request; everything that was started has been ended", file=sys.stderr)
+            complain("cf: ended on request; everything that was started has been ended")
             return _INTERRUPTED
 
 
@@ -261,20 +262,20 @@ def _play(order: _Asked, environ: Mapping[str, str]) -> int:
         world = sandbox.world
         if order.keep:
             stack.callback(keep_logs, world, folder)
-        print(f"The make-believe GitHub: {sandbox.page}", flush=True)
+        say(f"The make-believe GitHub: {sandbox.page}")
         for name in sandbox.foreign:
-            print(f".github/workflows/{name} is left alone: only the conductor's workflows run here")
+            say(f".github/workflows/{name} is left alone: only the conductor's workflows run here")
         began = world.now
         with screen(began, lambda: world.now) as shown:
             ended = play(sandbox, order.plans, shown, merges=order.merges, timeout=order.timeout)
         code = _account(order, ended)
-        print(f"\nTook {_seconds(world.now - began)}.", flush=True)
+        say(f"\nTook {_seconds(world.now - began)}.")
         if order.keep_open:
-            print(f"Still answering: {sandbox.page}\nCtrl-C ends it.", flush=True)
+            say(f"Still answering: {sandbox.page}\nCtrl-C ends it.")
             with suppress(KeyboardInterrupt):
                 _wait_for_interrupt()
         else:
-            print(
+            say(
                 "With --keep-open the pages stay: issues, comments, pull requests and runs, to be read in a browser."
             )
         return code
@@ -323,25 +324,25 @@ def _account(order: _Asked, ended: "Ended") -> int:
     from bot.sandbox.play.needs_graph import mermaid
     from bot.sandbox.play.screen import console_for, task_table
 
-    print()
-    console_for(sys.stdout).print(task_table(ended.facts))
-    print(f"\n```mermaid\n{mermaid(ended.facts.tasks)}\n```\n")
+    say()
+    console_for(terminal()).print(task_table(ended.facts))
+    say(f"\n```mermaid\n{mermaid(ended.facts.tasks)}\n```\n")
     shown: Sequence[Check] = checks(ended.facts) if order.repo is None else ()
     for check in shown:
-        print(f"{'✓' if check.holds else '✗'} {check.says}")
+        say(f"{'✓' if check.holds else '✗'} {check.says}")
     wrong = [f"the time was up after {_seconds(order.timeout)}"] if not ended.in_time else []
     wrong += [f"this does not hold: {check.says}" for check in shown if not check.holds]
     well = _ended_well(ended.facts, merges=order.merges)
     wrong += [_trouble(task, ended.facts) for task in ended.facts.tasks if task.number not in well]
     wrong += _broken_runs(ended.facts)
     if not wrong:
-        print("Everything ended as it should.")
+        say("Everything ended as it should.")
         return 0
-    print(("\n" if shown else "") + "Not as it should be:", file=sys.stderr)
+    complain(("\n" if shown else "") + "Not as it should be:")
     for sentence in wrong:
-        print(f"- {sentence}", file=sys.stderr)
+        complain(f"- {sentence}")
     if not order.keep:
-        print("With --keep the logs of all jobs are kept.", file=sys.stderr)
+        complain("With --keep the logs of all jobs are kept.")
     return 1
 
 

@@ -6,13 +6,13 @@ What they do is imported when it is done: the imports cost most of a start, and 
 import argparse
 import os
 import signal
-import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from bot.printing import pass_on, say
 from bot.worker.programs.cancellation import Cancellation
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def run_work(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
         context = read_job_context(environ)
         work = _first_job(context)
         with guarding_commands(environ):
-            worked = work(connect(environ), context, cancellation, _show)
+            worked = work(connect(environ), context, cancellation, pass_on)
         report = worked.report
         _output(environ, "verify", "true" if worked.verify else "false")
         _output(environ, "commit", report.head)
@@ -133,7 +133,7 @@ def _run_after(environ: Mapping[str, str]) -> int:
         environ = take_secrets(environ)
         context = read_job_context(environ)
         with guarding_commands(environ):
-            result = run_after_hook(connect(environ), context, cancellation, _show)
+            result = run_after_hook(connect(environ), context, cancellation, pass_on)
         if result is not None:
             _say(f"{result.name}: {'passed' if result.passed else 'failed'} ({result.seconds:.1f} s)")
         _leave_clean(environ)
@@ -162,7 +162,7 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
         environ = take_secrets(environ)
         context = read_job_context(environ)
         with guarding_commands(environ):
-            result = verify(connect(environ), context, read_leg(environ), cancellation, _show)
+            result = verify(connect(environ), context, read_leg(environ), cancellation, pass_on)
         for gate in result.gates:
             _say(f"{gate.name}: {gate.status} ({gate.seconds:.1f} s)")
         return 0 if result.passed else 1
@@ -210,16 +210,8 @@ def _cancellable() -> Iterator[Cancellation]:
             signal.signal(number, handler)
 
 
-def _show(text: str) -> None:
-    """Output of programs, already redacted and unable to command the runner."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
 def _say(text: str) -> None:
-    """Our own line; words of others in it must not be read as a workflow command."""
-    line = " ".join(text.split()).replace("##[", "## [")
-    _show(f"cf: {line}\n")
+    say(f"cf: {' '.join(text.split())}")
 
 
 def _publisher(environ: Mapping[str, str], exceptions: Collection[str]) -> "Client":

@@ -205,6 +205,6 @@ def test_the_exit_code_and_json_are_for_machines(running, monkeypatch, capsys):
     monkeypatch.setattr(doctor, "examine", lambda *_: found)
     assert main(["doctor", "--json"]) == 0
     assert [finding["health"] for finding in json.loads(capsys.readouterr().out)].count("problem") == 0
-    found.append(Finding("labels", Health.PROBLEM, "::error::x", "mend"))
+    found.append(Finding("labels", Health.PROBLEM, "##[error]x", "mend"))
     assert main(["doctor"]) == 1
-    assert capsys.readouterr().out.endswith("problem  labels: : :error: :x\n         mend\n")
+    assert capsys.readouterr().out.endswith("problem  labels: ## [error]x\n         mend\n")

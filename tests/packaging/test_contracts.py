@@ -24,6 +24,18 @@ SEEDS = [
     ("bot/plan/__init__.py", "import logging", "Rooms without windows"),
     ("bot/worker/__init__.py", "import githubkit", "Only bot.github"),
     ("bot/conductor/__init__.py", "import subprocess", "Conductor and console start no programs"),
+    ("bot/console/doctor.py", "import subprocess", "Conductor and console start no programs"),
+    ("bot/conductor/tick.py", "import bot.console", "Imports point down"),
+    ("bot/notation/marker.py", "import bot.printing", "Imports point down"),
+    ("bot/plan/graph/order.py", "import bot.plan.board", "Inside the rules"),
+    ("bot/plan/facts/trust.py", "import bot.plan.starts.starts", "Inside the rules"),
+    ("bot/plan/extra.py", "", "Inside the rules"),
+    ("bot/worker/programs/gates.py", "import bot.worker.change.git", "Inside the worker"),
+    ("bot/conductor/observe/runs.py", "import bot.conductor.act", "Inside the tick"),
+    ("bot/worker/publish/proof.py", "import bot.worker.engines", "Publish and verify never load"),
+    ("bot/worker/verify.py", "import bot.worker.prompt.gather", "Publish and verify never load"),
+    ("bot/worker/job/claim.py", "import bot.worker.prompt.packing", "Publish and verify never load"),
+    ("bot/sandbox/http/graphql/cost.py", "import bot.sandbox.http.api", "No circle anywhere"),
 ]
 
 
@@ -80,3 +92,17 @@ def test_every_module_says_in_one_sentence_what_it_is():
 
     assert [path for path, sentence in sentences.items() if len(sentence.split()) < 4] == []
     assert len(set(sentences.values())) == len(sentences)
+
+
+@pytest.mark.parametrize(
+    ("room", "most"), [("plan", 14), ("conductor", 10), ("console", 12), ("worker", 10), ("sandbox", 6)]
+)
+def test_a_room_has_few_doors(room, most):
+    """Whoever opens a room sees what is in it at one look: modules and rooms at its top."""
+    inside = [
+        path
+        for path in (ROOT / "bot" / room).iterdir()
+        if (path.suffix == ".py" and path.name != "__init__.py") or (path / "__init__.py").exists()
+    ]
+
+    assert 0 < len(inside) <= most, sorted(path.name for path in inside)

@@ -5,7 +5,6 @@ version cannot do yet is refused, never ignored.
 """
 
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -43,6 +42,7 @@ from bot.plan.facts.record_edits import reset_by_order
 from bot.plan.facts.trust import Unapproved, Unknown, judge_order, may_order
 from bot.plan.graph.forecast import waves
 from bot.plan.graph.order import in_sequence
+from bot.printing import say
 
 _NOTES = {
     Status.IN_PROGRESS: "runs already",
@@ -78,7 +78,7 @@ def carry_out(environ: Mapping[str, str], *, dry_run: bool) -> int:
 
         dry = DryRun(github)
         perform(dry, request, now)
-        _say("\n".join(dry.would_have))
+        say("\n".join(dry.would_have))
         return 0
     try:
         said = perform(github, request, now)
@@ -86,16 +86,11 @@ def carry_out(environ: Mapping[str, str], *, dry_run: bool) -> int:
         raise NotNow(
             f"{error}. Please run this job again: an order that was written already is not written twice"
         ) from error
-    _say(f"cf: {said}")
+    say(f"cf: {said}")
     if summary := environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(f"{said}{os.linesep}")
     return 0
-
-
-def _say(text: str) -> None:
-    """Our own lines; words of others in them must not be read as a workflow command."""
-    sys.stdout.write(text.replace("::", ": :").replace("##[", "## [") + "\n")
 
 
 def perform(github: GitHub, request: Request, now: datetime) -> str:

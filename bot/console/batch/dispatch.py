@@ -1,13 +1,13 @@
 """`cf batch run|stop|resume`: the same orders from a shell, given to `cf-batch.yml`, which checks whose token it was and writes."""
 
 import json
-import sys
 from collections.abc import Mapping
 
 from bot.console.batch.inputs import read_request
 from bot.github.port import GitHub
 from bot.model.config import BATCH_WORKFLOW
 from bot.model.errors import UsageError
+from bot.printing import say, say_json
 
 
 def give(environ: Mapping[str, str], inputs: Mapping[str, str], *, as_json: bool) -> int:
@@ -18,10 +18,10 @@ def give(environ: Mapping[str, str], inputs: Mapping[str, str], *, as_json: bool
     github: GitHub = connect(environ)
     run = dispatch(github, inputs)
     if as_json:
-        sys.stdout.write(json.dumps({"workflow": BATCH_WORKFLOW, "run": run, "inputs": dict(inputs)}) + "\n")
+        say_json(json.dumps({"workflow": BATCH_WORKFLOW, "run": run, "inputs": dict(inputs)}))
         return 0
     where = f" as run {run}" if run else ""
-    sys.stdout.write(f"cf: the order is given: {BATCH_WORKFLOW} checks and carries it out{where}\n")
+    say(f"cf: the order is given: {BATCH_WORKFLOW} checks and carries it out{where}")
     return 0
 
 

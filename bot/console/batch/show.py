@@ -1,7 +1,6 @@
 """`cf batch list` and `cf batch show N`: the batches of a repository, and one of them with its members as they stand now."""
 
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -21,6 +20,7 @@ from bot.notation.quoting import quote_line
 from bot.plan.batches.member_state import MemberStates
 from bot.plan.board import Board
 from bot.plan.facts.batch_controls import batch_view_of
+from bot.printing import say, say_json
 
 
 def show_list(environ: Mapping[str, str], state: str, limit: int, *, as_json: bool) -> int:
@@ -31,7 +31,7 @@ def show_list(environ: Mapping[str, str], state: str, limit: int, *, as_json: bo
         raise UsageError(f"--limit: must be at least 1, found {limit}")
     found, foreign = all_batches(connect(environ), datetime.now(UTC))
     wanted = [batch for batch in found if not state or batch.record.state is BatchState(state)][:limit]
-    _say(list_json(wanted) if as_json else "\n".join(list_lines(wanted, foreign)))
+    _print(list_json(wanted) if as_json else list_lines(wanted, foreign))
     return 0
 
 
@@ -40,13 +40,16 @@ def show_one(environ: Mapping[str, str], number: int, *, as_json: bool) -> int:
     from bot.github.client import connect
 
     batch, results = batch_with_results(connect(environ), number, datetime.now(UTC))
-    _say(one_json(batch, results) if as_json else "\n".join(one_lines(batch, results)))
+    _print(one_json(batch, results) if as_json else one_lines(batch, results))
     return 0
 
 
-def _say(text: str) -> None:
-    """Words of others in it must not be read as a workflow command."""
-    sys.stdout.write(text.replace("::", ": :").replace("##[", "## [") + "\n")
+def _print(shown: str | Iterator[str]) -> None:
+    """JSON as one text, lines for people one by one."""
+    if isinstance(shown, str):
+        say_json(shown)
+    else:
+        say("\n".join(shown))
 
 
 def all_batches(github: GitHub, now: datetime) -> tuple[list[Batch], list[Issue]]:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +10,7 @@ from bot.console.init.detect import Proposal
 from bot.model.config import CONFIG_PATH, Config
 from bot.model.engine import COMMAND, ENGINES, RepositorySettings
 from bot.model.errors import UsageError
+from bot.printing import say
 
 _WORKFLOWS = ".github/workflows"
 _SCHEMA = "https://raw.githubusercontent.com/cf-conductor/cf-conductor/main/docs/cf.schema.json"
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:  # noqa: A
     engine = args.engine or (COMMAND if args.agent else Config().engine)
     own = {**({"args": args.agent} if args.agent else {}), **({"model": args.model} if args.model else {})}
     said = [*install_workflows(root, force=args.force), *install_config(root, engine, own)]
-    sys.stdout.write("\n".join([*said, *_next_steps(root)]) + "\n")
+    say("\n".join([*said, *_next_steps(root)]))
     return 0
 
 

@@ -14,10 +14,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp
 
+from bot.sandbox.http.api import Api, unknown_reply
 from bot.sandbox.http.git_http import GitHttp
 from bot.sandbox.http.pages.pages import Pages
-from bot.sandbox.http.rest.api import Api, unknown_reply
-from bot.sandbox.http.rest.storage import Storage
+from bot.sandbox.http.storage import Storage
 from bot.sandbox.world import World
 
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]

@@ -1,6 +1,5 @@
 """What a person sees in the terminal: a live table where there is one, plain lines where there is none."""
 
-import sys
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Protocol, Self, TextIO
@@ -10,6 +9,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from bot.printing import terminal
 from bot.sandbox.play.task_states import Facts, TaskFacts
 
 _LINES = 10
@@ -41,7 +41,7 @@ class Screen(Protocol):
 
 def screen(began: datetime, now: "Clock", to: TextIO | None = None) -> Screen:
     """The right one for where the output goes."""
-    console = console_for(sys.stdout if to is None else to)
+    console = console_for(terminal() if to is None else to)
     return LiveScreen(console, began, now) if console.is_terminal else PlainScreen(console, began, now)
 
 

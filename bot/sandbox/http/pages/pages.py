@@ -14,8 +14,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route as WebRoute
 
 from bot.model.issue import NeedState
+from bot.sandbox.http.api import unknown_reply
 from bot.sandbox.http.pages.markdown import to_html
-from bot.sandbox.http.rest.api import unknown_reply
 from bot.sandbox.world import ApiError, CommentState, EventState, IssueState, JobState, PullState, World
 
 _TEMPLATES = Path(__file__).parent / "templates"

@@ -1,1 +1,1 @@
-"""GitHub's REST over the world: routes, bodies, errors, and the artifact storage beside it."""
+"""GitHub's REST over the world: what each route does with it, and the bodies it answers with."""

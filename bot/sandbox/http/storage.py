@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route as WebRoute
 
-from bot.sandbox.http.rest.api import Api
+from bot.sandbox.http.api import Api
 from bot.sandbox.world import ApiError, Token, WorldRun
 
 
