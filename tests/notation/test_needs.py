@@ -20,7 +20,7 @@ def warnings(body):
     return [(warning.line, warning.text) for warning in read_needs(body, HERE).warnings]
 
 
-def test_DEP_01_text_inside_code_is_never_a_declaration():  # noqa: N802
+def test_dep_01_text_inside_code_is_never_a_declaration():
     body = (
         "intro\n```\ndepends on #10\n```\n~~~\ndepends on #11\n~~~\n\n    depends on #12\n\n"
         "<pre>depends on #13</pre>\ndepends on #14 "
@@ -30,12 +30,12 @@ def test_DEP_01_text_inside_code_is_never_a_declaration():  # noqa: N802
     assert local("```\ndepends on #15") == set()
 
 
-def test_DEP_02_every_reference_on_a_declaration_line_counts():  # noqa: N802
+def test_dep_02_every_reference_on_a_declaration_line_counts():
     assert local("depends on #1, #2 #3") == {1, 2, 3}
     assert local("Depends on #1 and #2") == {1, 2}
 
 
-def test_DEP_04_prose_after_the_list_ends_the_list():  # noqa: N802
+def test_dep_04_prose_after_the_list_ends_the_list():
     assert local("Depends on: none. (earlier plan was #21 → #22)") == set()
     assert local("depends on #4. See also #9 and #10") == {4}
     for word in ("none", "n/a", "N/A", "-", "None.", "nothing", "_No response_"):
@@ -43,7 +43,7 @@ def test_DEP_04_prose_after_the_list_ends_the_list():  # noqa: N802
         assert local(f"Depends on {word}\n- #7") == set()
 
 
-def test_DEP_06_html_comments_are_inert():  # noqa: N802
+def test_dep_06_html_comments_are_inert():
     body = "<!-- depends on #1\n/cf run -->\ndepends on #2"
     assert local(body) == {2}
     # Commands are read from the same live lines.
@@ -53,7 +53,7 @@ def test_DEP_06_html_comments_are_inert():  # noqa: N802
     assert local("depends on <!-- #1 --> #2") == {2}
 
 
-def test_DEP_09_a_qualified_reference_never_becomes_a_local_number():  # noqa: N802
+def test_dep_09_a_qualified_reference_never_becomes_a_local_number():
     needs = read_needs("depends on octo/lib#12, ACME/Shop#13", HERE)
 
     assert needs.local == (13,)
@@ -61,7 +61,7 @@ def test_DEP_09_a_qualified_reference_never_becomes_a_local_number():  # noqa: N
     assert [str(ref) for ref in needs.refs(HERE)] == ["acme/shop#13", "octo/lib#12"]
 
 
-def test_DEP_10_links_are_understood_or_reported():  # noqa: N802
+def test_dep_10_links_are_understood_or_reported():
     body = (
         "depends on https://github.com/acme/shop/issues/12\n"
         "depends on https://github.com/acme/shop/pull/13?x=1#top\n"
@@ -82,7 +82,7 @@ def test_DEP_10_links_are_understood_or_reported():  # noqa: N802
     ]
 
 
-def test_DEP_11_blocks_points_the_other_way():  # noqa: N802
+def test_dep_11_blocks_points_the_other_way():
     assert local("Blocks #8") == set()
 
 
@@ -101,11 +101,11 @@ def test_DEP_11_blocks_points_the_other_way():  # noqa: N802
         "needsmore #9",
     ],
 )
-def test_DEP_13_negated_or_mid_sentence_mentions_are_not_edges(body):  # noqa: N802
+def test_dep_13_negated_or_mid_sentence_mentions_are_not_edges(body):
     assert local(body) == set()
 
 
-def test_DEP_16_a_declaration_in_a_comment_is_recognised():  # noqa: N802
+def test_dep_16_a_declaration_in_a_comment_is_recognised():
     assert looks_like_declaration("depends on #6")
     assert looks_like_declaration("ok\n\n- Blocked by: octo/lib#6")
     for comment in (
@@ -120,11 +120,11 @@ def test_DEP_16_a_declaration_in_a_comment_is_recognised():  # noqa: N802
         assert not looks_like_declaration(comment)
 
 
-def test_DEP_18_quoted_text_is_inert_list_bullets_are_live():  # noqa: N802
+def test_dep_18_quoted_text_is_inert_list_bullets_are_live():
     assert local("> depends on #4\n- depends on #5\n* Depends on: #6\n1. depends on #7") == {5, 6, 7}
 
 
-def test_DEP_20_a_keyword_line_or_heading_takes_the_list_below_it():  # noqa: N802
+def test_dep_20_a_keyword_line_or_heading_takes_the_list_below_it():
     assert local("Depends on:\n- #12\n- #13\n\ntext #14") == {12, 13}
     assert local("### Depends on\n\n#15, #16\n\n### Notes\n#17") == {15, 16}
 
