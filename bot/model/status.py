@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from bot.model.errors import UsageError
-
 
 class Status(StrEnum):
     BACKLOG = "backlog"
@@ -40,25 +38,6 @@ PRECEDENCE: tuple[Status, ...] = (
 )
 
 
-class IllegalMove(UsageError):
-    """A status change that the table does not allow; the text names both states and the allowed ones."""
-
-
-def parse_status(text: str) -> Status:
-    """Read a status name in upper or lower case, with dash or underscore. Raises UsageError naming the valid names."""
-    try:
-        return Status(text.strip().lower().replace("_", "-"))
-    except ValueError:
-        raise UsageError(f"unknown status {text!r}: it must be one of {', '.join(Status)}") from None
-
-
 def may_move(before: Status, after: Status) -> bool:
     """Say whether the table allows the move; staying is always allowed."""
     return before is after or after in MOVES[before]
-
-
-def check_move(before: Status, after: Status) -> None:
-    """Raise IllegalMove, naming both states and the allowed ones, unless the table allows the move."""
-    if not may_move(before, after):
-        allowed = ", ".join(MOVES[before]) or "nothing: it is terminal"
-        raise IllegalMove(f"a task cannot go from {before} to {after}; from {before} it may go to {allowed}")

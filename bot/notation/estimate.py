@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from msgspec import Struct
 
-from bot.notation.duration import RIGHT_FORM, DurationError, read_duration, write_duration
+from bot.notation.duration import RIGHT_FORM, DurationError, read_duration
 from bot.notation.text import CODE, STRUCK, live_lines
 
 LOWEST_PRIORITY = 9
@@ -49,23 +49,6 @@ def read_traits(
     return Traits(
         min(priorities, default=default_priority), min(categories, default=""), estimate, tuple(warnings)
     )
-
-
-def priority_label(priority: int, prefix: str = "cf") -> str:
-    """`cf:p1`. Raises `ValueError` outside 0..9."""
-    if not 0 <= priority <= LOWEST_PRIORITY:
-        raise ValueError(f"a priority is 0 to {LOWEST_PRIORITY}, not {priority}")
-    return f"{prefix}:p{priority}"
-
-
-def estimate_label(estimate: timedelta, prefix: str = "cf") -> str:
-    """`cf:estimate/30m`."""
-    return f"{prefix}:estimate/{write_duration(estimate)}"
-
-
-def estimate_line(estimate: timedelta) -> str:
-    """`Estimate: 30m`, a line for an issue's body."""
-    return f"Estimate: {write_duration(estimate)}"
 
 
 def _behind(names: Iterable[str], prefix: str) -> list[str]:

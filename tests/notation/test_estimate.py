@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.notation.estimate import Traits, estimate_label, estimate_line, priority_label, read_traits
+from bot.notation.duration import write_duration
+from bot.notation.estimate import Traits, read_traits
 
 HALF_HOUR = timedelta(minutes=30)
 
@@ -96,18 +97,14 @@ def test_an_estimate_of_nothing_is_not_counted():
     assert len(traits.warnings) == 1
 
 
-def test_a_priority_outside_the_scale_is_not_written():
-    with pytest.raises(ValueError, match="0 to 9"):
-        priority_label(10)
-
-
 @given(st.integers(0, 9), st.integers(1, 10_000_000))
 def test_what_is_written_is_read_back(priority, seconds):
     estimate = timedelta(seconds=seconds)
-    by_label = read_traits([priority_label(priority), estimate_label(estimate)], None)
+    written = write_duration(estimate)
+    by_label = read_traits([f"cf:p{priority}", f"cf:estimate/{written}"], None)
 
     assert by_label == Traits(priority, "", estimate)
-    assert read_traits([], estimate_line(estimate)).estimate == estimate
+    assert read_traits([], f"Estimate: {written}").estimate == estimate
 
 
 @given(st.lists(st.text()), st.text())

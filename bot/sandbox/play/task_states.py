@@ -38,7 +38,6 @@ class TaskFacts:
     status: Status | None
     record: Record
     needs: tuple[int, ...]
-    opened_at: datetime
     closed_at: datetime | None
     pulls: tuple[PullFacts, ...] = ()
     runs: tuple[int, ...] = ()
@@ -163,7 +162,6 @@ def _task(world: World, issue: IssueState, runs: tuple[RunFacts, ...], prefix: s
         status=next((status for status in Status if issue.has_label(f"{prefix}:{status}")), None),
         record=record,
         needs=needs_of(world, issue),
-        opened_at=issue.created_at,
         closed_at=None if issue.is_open else issue.closed_at,
         pulls=tuple(_pull(world, pull) for pull in pulls.values()),
         runs=tuple(run.id for run in runs if run.workflow == WORKER and issue.number in run.tasks),

@@ -154,14 +154,6 @@ class Actions:
         happening = Happening("workflow_dispatch", "", by, {"extra": extra})
         return self._start(workflow, happening, branch, checked)
 
-    def repository_dispatch(self, event_type: str, client_payload: Mapping[str, Any], by: Token) -> None:
-        """Raises ApiError 422 over ten keys or a hundred characters."""
-        self.core.accounts.require(by, "write", "contents", role="write")
-        if len(event_type) > 100 or len(client_payload) > 10:
-            raise invalid("Invalid request.")
-        extra = {"branch": self.git.default_branch, "client_payload": dict(client_payload)}
-        self.heard(Happening("repository_dispatch", event_type, by, {"extra": extra}))
-
     def schedule(self, file: str, by: Token) -> tuple[WorldRun, ...]:
         """The time of every workflow with a schedule (or of that one) has come."""
         started = []

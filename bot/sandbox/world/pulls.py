@@ -133,7 +133,7 @@ class Pulls:
             merged = self.git.merge(pull.base_ref, pull.head_sha, message, by.account)
         except MergeConflict:
             raise ApiError(405, "Pull Request is not mergeable") from None
-        self._merged(pull, merged, by)
+        self._merged(pull, by)
         self.close_named([pull.issue.body, *messages], pull.base_ref, by, pull=pull.number)
         self.core.tell(
             Happening("push", "", by, {"branch": pull.base_ref, "before": base_sha, "after": merged})
@@ -223,7 +223,7 @@ class Pulls:
                     and pull.base_ref == branch
                     and self.git.is_ancestor(pull.head_sha, after)
                 ):
-                    self._merged(pull, after, by)
+                    self._merged(pull, by)
                     self.close_named([pull.issue.body], branch, by, pull=pull.number)
             self.close_named([c.message for c in self.git.commits(before, after)], branch, by)
         if after:
@@ -238,10 +238,9 @@ class Pulls:
             if issue is not None and issue.is_open and not issue.is_pull:
                 self.issues.close(issue, StateReason.COMPLETED, by, by_merge=True, pull=pull)
 
-    def _merged(self, pull: PullState, commit: str, by: Token) -> None:
+    def _merged(self, pull: PullState, by: Token) -> None:
         pull.merged_at = self.core.now
         pull.merged_by = by.account
-        pull.merge_commit = commit
         self.issues.close(pull.issue, StateReason.COMPLETED, by, by_merge=True, pull=pull.number)
         self._tell("closed", pull, by)
 

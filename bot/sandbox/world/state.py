@@ -121,7 +121,6 @@ class PullState:
     draft: bool = False
     merged_at: datetime | None = None
     merged_by: Account | None = None
-    merge_commit: str = ""
     reviews: list[ReviewState] = field(default_factory=list)
     merges_later: Token | None = None  # who asked that it is merged once nothing required is missing
 

@@ -25,7 +25,6 @@ def task(number=1, status=Status.READY, **parts):
         "reason": None,
         "record": Record(number),
         "needs": (),
-        "opened_at": NOON,
         "closed_at": None,
     }
     return TaskFacts(number=number, status=status, **(fields | parts))
