@@ -1,6 +1,8 @@
 """Events, each by its name: what must have happened for it, and that nothing else is told."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -40,11 +42,12 @@ from tests.builders import (
 
 def told(*tasks, done=None, **snapshot):
     before = a_snapshot(*tasks, **snapshot)
-    return events_of(before, plan(before), done or Done())
+    events = events_of(before, plan(before), done or Done())
+    assert {event.event for event in events} <= EVENTS.keys()
+    return events
 
 
 def named(events, name):
-    assert {event.event for event in events} <= EVENTS.keys()
     return [event for event in events if event.event == name]
 
 
@@ -141,17 +144,17 @@ def test_agent_steps_are_told_by_category_once_the_attempt_has_ended():
     )
     events = ending(Outcome.FAILED, steps=steps)
     told_steps = [
-        (event.event.partition("_")[2], event.more["category"], event.more["second"])
+        (event.event, event.more["category"], event.more["second"])
         for event in events
         if event.event.startswith("agent.")
     ]
     assert told_steps == [
-        ("started", "plan", 0),
-        ("completed", "plan", 5),
-        ("started", "shell", 5),
-        ("completed", "shell", 20),
-        ("started", "gate", 20),
-        ("completed", "gate", 20),
+        ("agent.step_started", "plan", 0),
+        ("agent.step_completed", "plan", 5),
+        ("agent.step_started", "shell", 5),
+        ("agent.step_completed", "shell", 20),
+        ("agent.step_started", "gate", 20),
+        ("agent.step_completed", "gate", 20),
     ]
     assert "secret" not in write_events(events)
 
@@ -308,9 +311,9 @@ def test_batch_task_started_and_skipped():
     }
 
 
-@pytest.mark.parametrize("state", ["completed", "partial", "failed", "cancelled"])
-def test_batch_completed_partial_failed_and_cancelled(state):
-    ended = BatchState(state)
+@pytest.mark.parametrize("name", ["batch.completed", "batch.partial", "batch.failed", "batch.cancelled"])
+def test_batch_completed_partial_failed_and_cancelled(name):
+    ended = BatchState(name.removeprefix("batch."))
     control = Control(Action.STOP, "wendy", ago(minutes=1), force=True)
     members = (
         a_decision(1, Status.DONE),
@@ -331,7 +334,7 @@ def test_batch_completed_partial_failed_and_cancelled(state):
         decisions=members,
         happened_before=(a_task(1), a_task(2), a_running(3, run=903)),
     )[-1:]
-    assert (event.event, event.batch) == (f"batch.{state}", 50)
+    assert (event.event, event.batch) == (name, 50)
     assert event.more == {
         "total": 3,
         "passed": 1,
@@ -370,8 +373,8 @@ def test_shared_fix_opened_and_closed():
 
 
 def test_config_reloaded_and_rejected():
-    for change in (Reloaded.RELOADED, Reloaded.REJECTED):
-        assert told(done=Done(configuration=change)) == (Event(change.value, NOW),)
+    assert told(done=Done(configuration=Reloaded.RELOADED)) == (Event("config.reloaded", NOW),)
+    assert told(done=Done(configuration=Reloaded.REJECTED)) == (Event("config.rejected", NOW),)
 
 
 def test_reopened_by_a_person_is_no_event_of_ours():
@@ -393,3 +396,8 @@ def test_each_line_is_one_flat_object():
         "run": 901,
         "kind": "code",
     }
+
+
+def test_every_event_has_an_example_on_this_page():
+    shown = re.findall(r'"([a-z_]+\.[a-z_]+)"', Path(__file__).read_text(encoding="utf-8"))
+    assert set(shown) == EVENTS.keys()
