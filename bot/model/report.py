@@ -102,7 +102,8 @@ class Report(Struct, frozen=True, omit_defaults=True):
     `hold` says why work is held, `protected` the paths that a publish unit may be allowed by order, and `conflict` that
     `merge: auto` could not merge because work and base contradict each other, `unmerged` that it was refused for another reason.
     `source` says what the work started from, `left_out` what its prompt did not hold, in a few words each.
-    `misfit` (kind `gate`) is the task whose work did not join. `cause` is what no single task is to blame for, where a job can tell.
+    `misfit` (kind `gate`) is the task whose work did not join.
+    `cause` is what no single task is to blame for, where a job can tell.
     `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.
     """
 
