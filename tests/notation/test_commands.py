@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.model.command import COMMANDS, NAMES, STARTING, Command
 from bot.notation.commands import read_commands
 from bot.notation.quoting import code_block, quote, quote_line
+from tests.growth import growth
 
 
 def names(body, prefix="cf"):
@@ -259,17 +260,24 @@ def test_a_command_is_always_visible_in_the_text(body):
         assert (command.name in NAMES) or command.problem
 
 
-SIZE = 60_000
+SIZE = 8_000
 
 
 @pytest.mark.parametrize(
     "unit",
-    ["/cf run\n", "/cf answer x\n", "/cf answer `\n", "/cf run --engine ", '/cf approve "', "/cf x", "On 2 Mar a\n", "<a@b>1:\n",
+    ["/cf run\n", "/cf answer x\n", "/cf answer `\n", '/cf approve "', "/cf x", "On 2 Mar a\n", "<a@b>1:\n",
      "On 2 Mar <a@b> wrote:\n> a\n\n", "From: a\n", "/cf stop --force ", "> /cf stop\n", "/cf ~~", "-- \n", "on 1 @<", "***@***"],
 )  # fmt: skip
 def test_reading_takes_time_in_proportion_to_the_text(unit):
-    """Whatever is not linear does not come back from this within the time limit of a test."""
-    read_commands("/cf status\n" + unit * (SIZE // len(unit)))
+    """Four times the text is about four times the work; if work grew with the square, it would be sixteen times."""
+    small, large = (f"/cf status\n{unit * (size // len(unit))}" for size in (SIZE, 4 * SIZE))
+
+    assert growth(lambda: read_commands(small), lambda: read_commands(large)) < 8
+
+
+def test_thousands_of_options_are_one_problem():
+    (command,) = read_commands("/cf run" + " --engine a" * 5_000)
+    assert "`--engine` stands there twice" in command.problem
 
 
 def test_the_table_is_whole():
