@@ -19,7 +19,6 @@ from bot.model.decision import Decision, Plan, Verb
 from bot.model.record import Record
 from bot.model.report import Category, Outcome, Step
 from bot.model.status import Status
-from bot.notation.overview import GRAPH_MOST, graph_text
 from tests.builders import (
     NOW,
     a_record,
@@ -188,29 +187,6 @@ def test_the_summary_names_cycles_pull_requests_skips_and_when_it_goes_on():
     assert "| #4 Task 4 | in-progress | start | changed since snapshot |" in text
     assert "GitHub refused a write: CreateComment: locked" in text
     assert "Something is due at 12:00:00 UTC." in text
-
-
-def test_the_graph_draws_needs_between_tracked_tasks():
-    tick = a_tick(a_snapshot(a_task(1, title='x"] --> evil'), a_task(2, needs=(1, 99)), a_task(3)))
-    drawing = graph_text(overview(tick))
-    assert drawing.splitlines() == [
-        "```mermaid",
-        "graph LR",
-        '  t1["#1 in-progress"]',
-        '  t2["#2 ready"]',
-        "  t1 --> t2",
-        "```",
-    ]
-    assert graph_text(overview(a_tick(a_snapshot(a_task(1), a_task(2))))) == ""
-
-
-def test_of_too_many_the_graph_draws_those_that_matter_and_says_how_many_are_missing():
-    wide = [a_task(number, Status.BACKLOG, needs=(1,)) for number in range(2, 90)]
-    failed = a_task(99, Status.FAILED, needs=(1,))
-    drawing = graph_text(overview(a_tick(a_snapshot(a_task(1), *wide, failed))))
-    assert "t99" in drawing
-    assert drawing.count("-->") == GRAPH_MOST - 1
-    assert drawing.endswith(f"_{90 - GRAPH_MOST} more tasks with needs are not drawn._")
 
 
 def test_a_gantt_chart_shows_what_ran_once_there_are_two_bars():
