@@ -75,8 +75,8 @@ class Suite:
         listed = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
         return {(one["file"], one["text"], one["change"]) for one in listed.get("mutant", [])}
 
-    def noticed(self, place: Path, file: str, *, changed: bool) -> str:
-        """The first tests that fail there, by their word; empty if none do."""
+    def noticed(self, place: Path, file: str, *, changed: bool) -> tuple[str, str]:
+        """The first tests that fail there, by their word, and what they said; empty if none do."""
         # A mutant's bytecode must never be taken for that of the file as it was.
         environment = os.environ | ({"PYTHONDONTWRITEBYTECODE": "1"} if changed else {})
         for name, command in self.stages(file):
@@ -85,15 +85,18 @@ class Suite:
                     command,
                     cwd=place,
                     env=environment,
-                    capture_output=True,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
                     timeout=self.patience,
                     check=False,
                 )
             except subprocess.TimeoutExpired:
-                return f"{name}, too long"
+                return f"{name}, too long", ""
             if done.returncode not in (0, NO_TESTS):
-                return name
-        return ""
+                return name, done.stdout
+        return "", ""
 
     def tried(self, file: str, source: str, place: Path) -> str:
         """`noticed` with the mutant in place."""
@@ -102,7 +105,7 @@ class Suite:
         target.write_text(source, encoding="utf-8")
         os.utime(target, (stat.st_atime, stat.st_mtime + 10))  # so the bytecode that is there is not its own
         try:
-            return self.noticed(place, file, changed=True)
+            return self.noticed(place, file, changed=True)[0]
         finally:
             target.write_bytes(before)
             os.utime(target, (stat.st_atime, stat.st_mtime))
@@ -124,8 +127,9 @@ def run(suite: Suite, sample: Sequence[Mutant], jobs: int) -> list[Mutant]:
         first = Path(folder, "0")
         left_out = shutil.ignore_patterns(".?*", "node_modules", "__pycache__", "build", "dist")
         shutil.copytree(suite.root, first, ignore=left_out, symlinks=True)
-        if failed := suite.noticed(first, suite.rooms[0], changed=False):
-            raise SystemExit(f"mutants: nothing is changed yet, and the tests fail already ({failed})")
+        failed, said = suite.noticed(first, suite.rooms[0], changed=False)
+        if failed:
+            raise SystemExit(f"{said}\nmutants: nothing is changed yet, and these tests fail: {failed}")
         places: queue.SimpleQueue[Path] = queue.SimpleQueue()
         for number in range(1, jobs):
             places.put(shutil.copytree(first, Path(folder, str(number)), symlinks=True))
@@ -160,13 +164,15 @@ def main(arguments: Sequence[str], suite: Suite = Suite()) -> int:
     )
     parser.add_argument("--count", type=int, default=90)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="the beginning of a path, such as bot/plan/batches/")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args(arguments)
     began, mutants, equivalent = time.monotonic(), suite.mutants(), suite.equivalent()
     for file, text, change in sorted(equivalent - {mutant.name for mutant in mutants}):
         print(f"{EQUIVALENT} lists what is not there any more: {file}: {change}, in `{text}`")
-    sample = drawn([one for one in mutants if one.name not in equivalent], given.count, given.seed)
-    print(f"{len(sample)} of {len(mutants)} mutants, seed {given.seed}")
+    counting = [one for one in mutants if one.name not in equivalent and one.file.startswith(given.only)]
+    sample = drawn(counting, given.count, given.seed)
+    print(f"{len(sample)} of {len(counting)} mutants, seed {given.seed}", flush=True)
     survivors = run(suite, sample, given.jobs)
     share = 1 - len(survivors) / len(sample)
     print("", *(f"survived: {_words(mutant)}\n    {mutant.text}" for mutant in survivors), sep="\n")
