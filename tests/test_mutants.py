@@ -185,7 +185,7 @@ def test_nothing_is_left_changed(tiny, tmp_path):
 
 
 def test_without_tests_that_pass_nothing_is_tried(tiny):
-    with pytest.raises(SystemExit, match="(?s)AssertionError: why.*these tests fail: check"):
+    with pytest.raises(SystemExit, match=r"(?s)AssertionError: why.*these tests fail: check"):
         main([], tiny("assert False, 'why'"))
 
 
