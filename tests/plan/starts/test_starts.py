@@ -13,7 +13,7 @@ from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.plan import plan
-from bot.plan.starts.starts import STARTS_PER_TICK
+from bot.plan.starts.starts import STARTS_PER_TICK, expected_order
 from tests.builders import (
     NOW,
     STRANGER,
@@ -216,3 +216,15 @@ def test_without_a_command_line_for_the_agent_nothing_starts_and_the_reason_name
 
     assert decision.start is None
     assert "engines.command.args" in decision.reason
+
+
+def test_the_expected_order_is_that_of_urgency_whoever_waits():
+    snapshot = a_snapshot(
+        a_task(1, Status.BACKLOG),
+        a_task(2, priority=9),
+        a_task(3, priority=1, needs=(1,)),
+        a_task(4, estimate=timedelta(hours=9)),
+        a_running(5, run=905),
+        runs=(a_run(905, "cf-5-1"),),
+    )
+    assert expected_order(snapshot, plan(snapshot).decisions) == (4, 3, 2)

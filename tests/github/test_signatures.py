@@ -8,7 +8,6 @@ import pytest
 from bot.conductor.act import act
 from bot.conductor.observe import observe
 from bot.conductor.tick import decide
-from bot.console.adopt import adopt
 from bot.github.signatures import read_key, with_signatures
 from bot.model.batch import BatchRecord, Order, Outline
 from bot.model.errors import TryLater, UsageError
@@ -20,7 +19,7 @@ from bot.sandbox.world.in_process import client_of
 from bot.worker.job.claim import Claim
 from tests.conductor.story import Story
 
-KEY, OTHER = "k" * 32, "o" * 32
+KEY = "k" * 32
 OURS = "github-actions[bot]"
 
 
@@ -141,36 +140,6 @@ def test_9_two_conductors_with_the_key_start_one_agent_and_one_without_it_cannot
 
     assert effects.skipped == {task: "changed since snapshot"}
     assert story.starts() == [f"cf-{task}-1"]
-
-
-def test_what_is_older_than_the_key_is_adopted_once_by_a_persons_word():
-    story = Story()
-    task = started(story)
-    story.github = with_signatures(story.github, KEY)
-    story.tick()
-    assert "`cf adopt` signs it" in story.reason(task)
-
-    assert len(adopt(plain(story), KEY, OURS, dry_run=True)) == 1  # the dashboard was made anew
-    assert adopt(plain(story), KEY, "somebody") == []
-    listed = adopt(plain(story), KEY, OURS)
-    assert listed == [f"signed: comment {record_of(story, task).id} on #{task}"]
-    assert adopt(plain(story), KEY, OURS) == []
-    story.finish(f"cf-{task}-1", Outcome.PASSED)
-    story.settle()
-    assert story.status(task) == ("done",)
-
-
-def test_a_new_key_signs_what_the_old_one_did_and_nothing_else():
-    story = sealing(OTHER)
-    task = started(story)
-    assert all("left alone" in line for line in adopt(plain(story), KEY, OURS))
-    story.world.edit_comment(
-        record_of(story, task).id, record_of(story, task).body.replace("attempts", "Attempts"), by=OURS
-    )
-    assert sorted(line.partition(":")[0] for line in adopt(plain(story), KEY, OURS, OTHER)) == [
-        "left alone, its signature is wrong",
-        "signed",
-    ]
 
 
 def test_a_key_that_could_be_guessed_is_refused():
