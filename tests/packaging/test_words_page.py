@@ -49,6 +49,21 @@ def test_every_path_on_the_page_exists(page):
     assert sorted(path for path in paths if not (ROOT / path).exists()) == []
 
 
+def test_every_path_from_the_root_that_any_page_names_exists():
+    pages = {
+        path: paths_in(path.read_text(encoding="utf-8"))
+        for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))
+    }
+    missing = [
+        (page.name, path)
+        for page, paths in pages.items()
+        for path in paths
+        if path.partition("/")[0] in ("bot", "docs", "scripts", "tests", "workflows-templates")
+        and not (ROOT / path).exists()
+    ]
+    assert missing == []
+
+
 def test_every_name_is_in_the_module_that_is_named_behind_it():
     names = [pair for page in PAGES for pair in names_in(text_of(page))]
     assert len(names) > 50
