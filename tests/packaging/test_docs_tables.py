@@ -9,6 +9,8 @@ from bot.model.event import EVENTS
 from bot.notation.commands import read_commands
 from scripts.docs_tables import PAGES, ROOT, main, page
 
+pytestmark = pytest.mark.packaging
+
 
 @pytest.fixture
 def pages(tmp_path):
