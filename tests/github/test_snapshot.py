@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from bot.github.port import GitHub
 from bot.model.errors import CannotGoOn, NotFound, TryLater
 from bot.model.issue import GHOST, Account, EventKind, NeedState, StateReason
 from bot.model.ref import Ref
@@ -23,12 +22,6 @@ def failing(status, **body):
 
 def numbers(view):
     return [one.number for one in view.issues]
-
-
-def test_the_client_is_the_port():
-    with client() as real:
-        port: GitHub = real
-        assert all(callable(getattr(port, name)) for name in ("view", "write", "open_pull"))
 
 
 def test_a_hundred_tracked_issues_cost_one_request(router):

@@ -1,4 +1,4 @@
-"""What is repeated, what is not, what a limit does, and what an error says."""
+"""Requests by our rules: what is repeated, what is not, what a limit does, what an error says, and what asking again costs."""
 
 import logging
 import traceback
@@ -7,9 +7,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from bot.github.client import connect
 from bot.model.change import CreateComment
-from bot.model.errors import CannotGoOn, NotFound, Refused, TryLater, UsageError
+from bot.model.errors import CannotGoOn, NotFound, Refused, TryLater
 from tests.github.hub import API, GRAPHQL, START, TOKEN
 
 RUN = {
@@ -264,45 +263,41 @@ def test_the_token_is_in_no_error_and_no_log(router, github, caplog):
     assert TOKEN not in told + caplog.text
 
 
-@pytest.mark.parametrize(
-    ("environ", "words"),
-    [
-        ({}, "GITHUB_TOKEN is not set"),
-        ({"GITHUB_TOKEN": "secret\nline", "GITHUB_REPOSITORY": "a/b"}, "GITHUB_TOKEN holds"),
-        ({"GITHUB_TOKEN": "secret"}, "GITHUB_REPOSITORY must be OWNER/NAME"),
-        ({"GITHUB_TOKEN": "secret", "GITHUB_REPOSITORY": "a/b/../c"}, "OWNER/NAME"),
-        *(
-            ({"GITHUB_TOKEN": "secret", "GITHUB_REPOSITORY": "a/b", "GITHUB_API_URL": url}, "GITHUB_API_URL")
-            for url in ("ftp://x", "http://[::", "http://x:abc", "http://x:99999", "http://")
-        ),
-        (
-            {"GITHUB_TOKEN": "secret", "GITHUB_REPOSITORY": "a/b", "GITHUB_GRAPHQL_URL": "x"},
-            "GITHUB_GRAPHQL_URL",
-        ),
-    ],
-)
-def test_connecting_names_the_variable_that_is_wrong(environ, words):
-    with pytest.raises(UsageError, match=words) as caught:
-        connect(environ)
-    assert "secret" not in str(caught.value)
+ISSUE = f"{API}/repos/acme/shop/issues/5"
 
 
-@pytest.mark.parametrize(
-    ("more", "url"),
-    [
-        ({}, "https://api.github.com/graphql"),
-        ({"GITHUB_API_URL": "https://ghe.test/api/v3"}, "https://ghe.test/api/graphql"),
-        (
-            {"GITHUB_API_URL": "http://127.0.0.1:1/", "GITHUB_GRAPHQL_URL": "http://127.0.0.1:1/gql"},
-            "http://127.0.0.1:1/gql",
-        ),
-    ],
-)
-def test_graphql_is_found_beside_the_api(router, more, url):
-    route = router.post(url).mock(return_value=httpx.Response(200, json={"data": {"nodes": []}}))
-    with connect({"GITHUB_TOKEN": TOKEN, "GITHUB_REPOSITORY": "acme/shop", **more}) as github:
-        assert github.comments_by_id(["IC_1"]) == {}
-    (sent,) = (call.request for call in route.calls)
-    assert sent.headers["x-github-api-version"] == "2026-03-10"
-    assert sent.headers["authorization"] == f"token {TOKEN}"
-    assert sent.extensions["timeout"]["read"] == 30
+def test_a_304_is_answered_by_what_was_read_before(router, github):
+    first = httpx.Response(200, json={"state": "open"}, headers={"etag": 'W/"a"'})
+    route = router.get(ISSUE).mock(side_effect=[first, httpx.Response(304), httpx.Response(304)])
+
+    assert [github.is_open(5) for _ in range(3)] == [True] * 3
+    assert [call.request.headers.get("if-none-match") for call in route.calls] == [None, 'W/"a"', 'W/"a"']
+
+
+def test_what_changed_is_read_and_becomes_what_is_at_hand(router, github):
+    answers = [
+        httpx.Response(200, json={"state": "open"}, headers={"etag": 'W/"a"'}),
+        httpx.Response(200, json={"state": "closed"}, headers={"etag": 'W/"b"'}),
+        httpx.Response(304),
+    ]
+    route = router.get(ISSUE).mock(side_effect=answers)
+
+    assert [github.is_open(5) for _ in range(3)] == [True, False, False]
+    assert route.calls[-1].request.headers["if-none-match"] == 'W/"b"'
+
+
+@pytest.mark.parametrize(("status", "error"), [(404, NotFound), (503, TryLater)])
+def test_an_error_is_one_although_something_is_at_hand(router, github, status, error):
+    first = httpx.Response(200, json={"state": "open"}, headers={"etag": 'W/"a"'})
+    router.get(ISSUE).mock(side_effect=[first, *[httpx.Response(status)] * 9])
+    github.is_open(5)
+
+    with pytest.raises(error):
+        github.is_open(5)
+
+
+def test_a_server_without_etags_is_simply_asked(router, github):
+    route = router.get(ISSUE).mock(return_value=httpx.Response(200, json={"state": "open"}))
+
+    assert [github.is_open(5), github.is_open(5)] == [True, True]
+    assert all("if-none-match" not in call.request.headers for call in route.calls)
