@@ -2,12 +2,12 @@
 
 from msgspec.structs import replace
 
-from bot.model.command import NAMES, Scope
+from bot.model.command import COMMANDS, NAMES, Scope
 from bot.model.status import Status
 from bot.notation.commands import read_commands
 from bot.plan import plan
 from bot.plan.board import Board
-from bot.plan.commands.replies import help_text
+from bot.plan.commands.replies import ON_DASHBOARD, help_text
 from tests.builders import BOT, STRANGER, WRITER, a_comment, a_run, a_running, a_snapshot, an_issue
 from tests.plan.commands.giving import (
     NOT_DONE,
@@ -99,3 +99,7 @@ def test_cmd_01_no_reply_of_ours_holds_a_command():
     assert len(REPLIES) > 100
     for text in REPLIES:
         assert read_commands(text) == (), text
+
+
+def test_every_command_of_the_dashboard_has_an_answer_of_its_own():
+    assert set(ON_DASHBOARD) == {row.name for row in COMMANDS if row.place is Scope.DASHBOARD}
