@@ -1,4 +1,4 @@
-"""What becomes of each kind of agent, on real git, through all three jobs: one table, each outcome exact."""
+"""Story: what becomes of each kind of agent, on real git, through all three jobs: one table, each outcome exact."""
 
 import pytest
 from msgspec.structs import replace
