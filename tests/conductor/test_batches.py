@@ -1,4 +1,4 @@
-"""Batches, from the inputs of cf-batch.yml to the closed batch issue."""
+"""Story: batches, from the inputs of cf-batch.yml to the closed batch issue."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of the configuration: as committed, and of one mind with the reader wherever a schema can say it."""
+"""Readers of the configuration say what they take: the JSON Schema is as committed, and of one mind with the reader."""
 
 import json
 from pathlib import Path
