@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from bot.model.batch import Batch, BatchRecord, BatchState, Order
 from bot.model.config import Config, EngineConfig
-from bot.model.decision import BatchStep
 from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.model.task import Task
@@ -25,8 +24,9 @@ CONFIG = Config(
 
 
 def a_batch(order: Order = ORDER, record: BatchRecord = RECORD, **issue: Any) -> Batch:
+    labels = issue.pop("labels", ())
     values = {"author": BOT, "created_at": order.at} | issue
-    return Batch(an_issue(BATCH, "cf:batch", *values.pop("labels", ()), **values), order, record)
+    return Batch(an_issue(BATCH, "cf:batch", *labels, **values), order, record)
 
 
 def ordered(*tasks: int, **order: Any) -> Batch:
@@ -36,7 +36,9 @@ def ordered(*tasks: int, **order: Any) -> Batch:
 
 def a_member(number: int = 1, status: Status | None = Status.READY, **record: Any) -> Task:
     """A task that belongs to the batch."""
-    issue = {name: record.pop(name) for name in ("pulls", "needs", "is_open", "state_reason") if name in record}
+    issue = {
+        name: record.pop(name) for name in ("pulls", "needs", "is_open", "state_reason") if name in record
+    }
     values = {"batch": BATCH} | record
     events = (labelled(f"cf:{status}", BOT, ago(minutes=30)),) if status else ()
     return a_task(number, status, record=a_record(number, status, **values), events=events, **issue)
@@ -51,8 +53,8 @@ def passed(number: int, status: Status = Status.DONE, **record: Any) -> Task:
     return a_member(number, status, **(values | record))
 
 
-def step(*tasks: Task, batch: Batch | None = None, **fields: Any) -> BatchStep:
-    """What is decided about the batch of tasks 1 and 2."""
+def step(*tasks: Task, batch: Batch | None = None, **fields: Any) -> Any:
+    """The `BatchStep` of the batch of tasks 1 and 2."""
     fields.setdefault("config", CONFIG)
     (only,) = plan(a_snapshot(*tasks, batches=(batch or a_batch(),), **fields)).batches
     return only
