@@ -25,7 +25,7 @@ def growth(small: Callable[[], object], large: Callable[[], object]) -> float:
         if collecting:
             gc.enable()
     least = [min(times) for times in zip(*rounds, strict=True)]
-    return max(steps, least[1] / least[0])
+    return max(steps, float(least[1] / least[0]))
 
 
 def _steps(work: Callable[[], object]) -> int:

@@ -43,6 +43,7 @@ def test_each_attempt_asks_in_a_comment_of_its_own():
 
 def test_an_open_question_says_whom_it_asks_what_was_tried_the_options_and_how_to_answer():
     record = a_record(1, Status.BLOCKED)
+    assert record.approval is not None
     assert question_text(ASKED, record, "bot").split("\n\n") == [
         f"**Question.** @{record.approval.by}: the agent cannot go on without an answer.",
         "> Which database?",
