@@ -34,14 +34,15 @@ def ordered(*tasks: int, **order: Any) -> Batch:
     return a_batch(replace(ORDER, tasks=tasks, **order))
 
 
-def a_member(number: int = 1, status: Status | None = Status.READY, **record: Any) -> Task:
+def a_member(number: int = 1, status: Status | None = Status.READY, /, **record: Any) -> Task:
     """A task that belongs to the batch."""
     issue = {
         name: record.pop(name) for name in ("pulls", "needs", "is_open", "state_reason") if name in record
     }
     values = {"batch": BATCH} | record
     events = (labelled(f"cf:{status}", BOT, ago(minutes=30)),) if status else ()
-    return a_task(number, status, record=a_record(number, status, **values), events=events, **issue)
+    was = values.pop("status", status)
+    return a_task(number, status, record=a_record(number, was, **values), events=events, **issue)
 
 
 def passed(number: int, status: Status = Status.DONE, **record: Any) -> Task:
