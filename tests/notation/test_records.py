@@ -179,3 +179,47 @@ def test_what_fits_is_not_cut():
     )
     assert bounded(record) == record
     assert read(write_record(record)) == record
+
+
+def test_as_much_is_kept_as_is_said():
+    many = replace(
+        FULL,
+        notices=tuple(f"n{number}" for number in range(60)),
+        acted=tuple(range(120)),
+        answers=tuple(Answer(f"q{number}", "a", "wendy", number, NOW) for number in range(30)),
+        attempts=tuple(an_attempt(number, Outcome.FAILED) for number in range(1, 31)),
+        feedback="f" * 5_000,
+    )
+    kept = bounded(many)
+    assert (kept.notices, kept.acted) == (many.notices[10:], many.acted[20:])
+    assert (kept.answers, kept.attempts) == (many.answers[10:], many.attempts[10:])
+    assert kept.feedback == "f" * 4_000
+    fewer = bounded(many, 2, 3)
+    assert (len(fewer.notices), len(fewer.answers), len(fewer.attempts)) == (20, 2, 2)
+    assert (fewer.notices[0], fewer.feedback, fewer.acted) == ("n40", "fff", kept.acted)
+
+
+def test_each_text_is_cut_and_no_option_is_lost():
+    asked = Question("question", ("first", "second"), "tried")
+    long = replace(
+        FULL,
+        attempts=(an_attempt(1, Outcome.FAILED, reason="reason", cancelled_for="closed"),),
+        answers=(Answer("question", "answer", "wendy", 1, NOW),),
+        blocker=Blocker("fingerprint", asked, NOW),
+    )
+    kept = bounded(long, 5, 3)
+    assert (kept.attempts[0].reason, kept.attempts[0].cancelled_for) == ("rea", "clo")
+    assert (kept.answers[0].question, kept.answers[0].answer) == ("que", "ans")
+    assert kept.blocker == Blocker("fingerprint", Question("que", ("fir", "sec"), "tri"), NOW)
+
+
+@pytest.mark.parametrize(
+    ("count", "length", "kept"), [(20, 1_500, (20, 1_500)), (20, 3_000, (20, 1_000)), (60, 900, (20, 900))]
+)
+def test_the_first_size_that_fits_is_taken(count, length, kept):
+    attempts = tuple(
+        an_attempt(number, Outcome.FAILED, reason="r" * length) for number in range(1, count + 1)
+    )
+    read_back = read(write_record(Record(1, attempts=attempts)))
+    assert read_back is not None
+    assert (len(read_back.attempts), len(read_back.attempts[0].reason)) == kept

@@ -7,12 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from bot.model.batch import Action, Batch, BatchRecord, Control, Happening, Order, Search
 from bot.model.config import Config, EngineConfig
 from bot.model.record import Answer, Blocker, Held
 from bot.model.report import Category, GateResult, GateStatus, Hold, HookResult, Outcome, Question, Step
 from bot.model.status import Status
 from bot.model.unit import Gate
 from bot.notation.answers import NotAnAnswer, read_answer
+from bot.notation.batches import control_comment, read_control
 from bot.notation.commands import read_commands
 from bot.notation.digests import named
 from bot.notation.needs import looks_like_declaration
@@ -20,6 +22,7 @@ from bot.notation.ticks import read_snapshot, write_decisions, write_snapshot
 from bot.plan import plan
 from bot.plan.redacted import comparable, redacted
 from tests.builders import (
+    BOT,
     GREEN,
     a_comment,
     a_pull,
@@ -192,3 +195,27 @@ def test_paths_that_hold_work_or_are_let_through_are_no_words_either():
     assert any(decision.record.held for decision in plan(small).decisions if decision.task == 3)
     assert WORD not in json.dumps([write_snapshot(small), write_decisions(plan(small).decisions)])
     assert comparable(plan(small)) == comparable(plan(snapshot))
+
+
+def test_no_word_about_a_batch_is_left_and_the_words_on_it_still_count():
+    order = Order(77, "wendy", ago(hours=1), (1,), left_out=(WORD,))
+    search = Search((1,), 0, "h", ago(), passed=False, guilty=1, reason=WORD, log=WORD)
+    happening = Happening("k", ago(), "skipped", 1, WORD)
+    record = BatchRecord(gate=search, happenings=(happening,), inference=(WORD,))
+    stop = Control(Action.STOP, "wendy", ago(minutes=3), batch=9)
+    said = (
+        a_comment(control_comment(stop, WORD), by=BOT, issue=9),
+        a_comment(f"{WORD}\n/cf status", 2, issue=9),
+    )
+    issue = an_issue(9, WORD, title=WORD, body=WORD)
+    snapshot = a_snapshot(a_task(), batches=(Batch(issue, order, record, f"{WORD}", said),))
+    (batch,) = redacted(replace(snapshot, batches=(replace(snapshot.batches[0], problem=""),))).batches
+    assert WORD not in json.dumps(write_snapshot(redacted(replace(snapshot, batches=(batch,)))))
+    assert (batch.record.gate, batch.record.inference) == (
+        replace(search, reason=named(WORD), log=""),
+        (),
+    )
+    assert batch.record.happenings == (replace(happening, reason=named(WORD)),)
+    assert batch.order == replace(order, left_out=())
+    assert [read_control(comment, {BOT.id}) for comment in batch.comments] == [stop, None]
+    assert [comment.body for comment in batch.comments][1].endswith("/cf status")
