@@ -9,7 +9,7 @@ from bot.model.report import Outcome
 from bot.worker.engines import engine
 from bot.worker.engines.facts import Facts
 from bot.worker.programs.process import End, Ended
-from tests.worker.test_engines import brief
+from tests.worker.engines.test_streams import brief
 
 
 def test_the_command_needs_a_command_line(tmp_path):

@@ -1,4 +1,4 @@
-"""Readers of the configuration say what they take: the JSON Schema is as committed, and of one mind with the reader."""
+"""Contract: the JSON Schema of the configuration and its readers are of one mind, and the committed schema is theirs."""
 
 import json
 from pathlib import Path

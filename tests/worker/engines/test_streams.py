@@ -1,4 +1,4 @@
-"""Every engine alike: what it reads of a stream, how its program is started, and what never stands on a command line."""
+"""Contract: every engine alike: what it reads of a stream, how its program is started, and what never stands in a command line."""
 
 import json
 from pathlib import Path
