@@ -11,11 +11,12 @@ from bot.model.config import Config, EngineConfig
 from bot.model.decision import CancelRun, Verb
 from bot.model.engine import EngineRequest
 from bot.model.issue import Account, StateReason
-from bot.model.record import Blocker, Held
+from bot.model.record import Answer, Approval, Blocker, Held
 from bot.model.report import Hold, Outcome, Question
 from bot.model.snapshot import Permission
 from bot.model.status import Status
 from bot.model.unit import Kind
+from bot.notation.digests import text_digest
 from bot.plan import plan
 from bot.plan.commands.obey import NOT_YET
 from tests.builders import (
@@ -299,3 +300,158 @@ def test_a_command_that_was_carried_out_stays_carried_out_in_the_next_tick():
     )
     seen_to = decided("/cf approve", after, starts_blocked_by="paused", acted=frozenset({1}))
     assert (seen_to.record, seen_to.reactions) == (decision.record, ())
+
+
+@pytest.mark.parametrize(
+    ("body", "task", "words"),
+    [
+        ("/cf resume", in_state(Status.BACKLOG), "`/cf resume` belongs on a batch"),
+        ("/cf plan", in_state(Status.BACKLOG), "`/cf plan` belongs on a specification"),
+        ("/cf plan", a_task(1, Status.BACKLOG, "cf:spec"), "`/cf plan` is not there yet"),
+        ("/cf resume", a_task(1, Status.BACKLOG, "cf:spec"), "`/cf resume` belongs on a batch"),
+        ("/cf run", a_task(1, Status.BACKLOG, record_problem="it cannot be read"), "it cannot be read"),
+        ("/cf run", a_task(1, Status.BACKLOG, is_open=False), "this issue is closed; reopening it orders the work anew"),
+        ("/cf run", in_state(Status.DONE), "its work is done and waits for review; "),
+        ("/cf publish", in_state(Status.READY), "`/cf publish` works from `cf:blocked`, and this task is `cf:ready`"),
+        ("/cf approve", in_state(Status.FAILED), "`/cf approve` works from `cf:backlog`, and this task is `cf:failed`"),
+        ("/cf publish", in_state(Status.BLOCKED), "no work of this task is held"),
+        ("/cf apply", in_state(Status.BACKLOG), "no needs wait here to be taken over; `/cf deps` proposes some"),
+        ("/cf run --engine devin", in_state(Status.BACKLOG), "there is no engine devin: it must be one of aider,"),
+    ],
+)  # fmt: skip
+def test_why_a_command_is_not_carried_out(body, task, words):
+    assert f"\n\nNot done: {words}" in said(body, task).text
+
+
+def test_an_engine_may_be_asked_for_by_an_old_name():
+    assert decided("/cf run --engine BUILT-IN").record.engine_request == EngineRequest("built-in")
+
+
+@pytest.mark.parametrize(("seconds", "carried_out"), [(0, True), (-1, True), (1, False)])
+def test_a_label_of_the_same_second_does_not_outweigh_a_command(seconds, carried_out):
+    record = a_record(1, Status.DONE, status_at=ago(hours=1))
+    move = labelled("cf:backlog", WRITER, ago(minutes=2) + timedelta(seconds=seconds))
+    task = a_task(1, Status.BACKLOG, record=record, events=(move,))
+    assert (decided("/cf run", task).start is not None) is carried_out
+
+
+@pytest.mark.parametrize(
+    ("approved", "stopped"), [(ago(minutes=3), True), (ago(minutes=2), True), (ago(minutes=1), False)]
+)
+def test_a_start_that_was_ordered_since_outweighs_a_stop(approved, stopped):
+    running = a_running()
+    approval = Approval("wendy", approved, text_digest("Task 1", ""))
+    task = replace(running, record=replace(running.record, approval=approval))
+    assert (decided("/cf stop", task).status is Status.BACKLOG) is stopped
+
+
+def test_only_a_newer_ready_outweighs_a_stop():
+    record = replace(a_running().record, status_at=ago(hours=1))
+    for label, status in (("cf:ready", Status.READY), ("cf:blocked", Status.BACKLOG)):
+        move = labelled(label, WRITER, ago(minutes=1))
+        labels = (label,)
+        task = replace(
+            a_running(), record=record, issue=replace(a_running().issue, labels=labels, events=(move,))
+        )
+        assert decided("/cf stop", task).status is status
+
+
+@pytest.mark.parametrize(
+    ("status", "after"),
+    [
+        (Status.READY, Status.BACKLOG),
+        (Status.BLOCKED, Status.BACKLOG),
+        (Status.FAILED, Status.FAILED),
+        (Status.DONE, Status.DONE),
+        (Status.MERGED, Status.MERGED),
+        (Status.BACKLOG, Status.BACKLOG),
+    ],
+)
+def test_a_stop_parks_what_would_go_on(status, after):
+    decision = decided("/cf stop", in_state(status))
+    assert (decision.status, decision.reason) == (after, "stopped by wendy")
+
+
+def test_an_answer_without_a_question_is_kept_with_its_author():
+    decision = decided("/cf answer Use\nboth", in_state(Status.BACKLOG))
+    assert decision.record.answers == (Answer("", "Use\nboth", "wendy", 1, ago(minutes=2)),)
+
+
+def test_publish_lets_through_what_was_held_with_fresh_strikes():
+    record = replace(held("AGENTS.md"), strikes=2)
+    start = decided("/cf publish", a_task(1, Status.BLOCKED, record=record))
+    assert start.start is not None
+    assert (start.start.exceptions, start.record.strikes, start.record.held) == (("AGENTS.md",), 0, None)
+    assert (start.record.republish, start.start.kind) == (True, Kind.PUBLISH)
+    plain = replace(record, held=None)
+    assert decided("/cf publish", a_task(1, Status.BLOCKED, record=plain)).record.exceptions == ()
+    other = replace(plain, attempts=(an_attempt(1, Outcome.UNVERIFIED),))
+    assert "no work of this task is held" in said("/cf publish", a_task(1, Status.BLOCKED, record=other)).text
+    gone = replace(record, earlier="")
+    assert "no work of this task is held" in said("/cf publish", a_task(1, Status.BLOCKED, record=gone)).text
+
+
+class TestForAll:
+    def approved(self, body, *tasks, **fields):
+        return {
+            one.task for one in on_dashboard(body, *tasks, **fields).decisions if one.record.acted == (1,)
+        }
+
+    def test_bulk_approval_takes_open_tasks_of_the_backlog_once(self):
+        tasks = [
+            in_state_numbered(1, Status.BACKLOG),
+            in_state_numbered(2, Status.FAILED),
+            a_task(3, Status.BACKLOG, is_open=False),
+            a_task(4, Status.BACKLOG, record_problem="unreadable"),
+            a_task(5, Status.BACKLOG, record=a_record(5, Status.BACKLOG, acted=(1,), approval=None)),
+            a_task(6, Status.BACKLOG),
+        ]
+        plan_ = on_dashboard("/cf approve", *tasks)
+        assert {one.task for one in plan_.decisions if one.status is Status.IN_PROGRESS} == {1, 6}
+
+    def test_a_newer_label_outweighs_it(self):
+        record = a_record(1, Status.DONE, status_at=ago(hours=1))
+        moved = a_task(
+            1, Status.BACKLOG, record=record, events=(labelled("cf:backlog", WRITER, ago(minutes=1)),)
+        )
+        assert self.approved("/cf approve", moved, in_state_numbered(2, Status.BACKLOG)) == {2}
+
+    def test_stop_all_ends_what_runs_and_nothing_else(self):
+        tasks = (a_running(1), in_state_numbered(2, Status.READY))
+        told = on_dashboard("/cf stop --all", *tasks, runs=(a_run(),))
+        assert [one.verb for one in told.decisions] == [Verb.CANCEL, Verb.START]
+        assert self.approved("/cf stop --all", *tasks, runs=(a_run(),)) == {1}
+
+    @pytest.mark.parametrize(
+        ("body", "words"),
+        [
+            ("/cf stop", "here it takes `--all`, and stops every run; `/cf stop` on a task stops that one"),
+            ("/cf run", "`/cf run` belongs on a task or a batch"),
+            ("/cf plan", "`/cf plan` belongs on a specification"),
+            ("/cf approve except 9", "#9 is not in the backlog; nothing was approved"),
+            ("/cf approve except 3", "#3 is not in the backlog; nothing was approved"),
+            ("/cf approve except 2 9", "#2, #9 are not in the backlog; nothing was approved"),
+        ],
+    )
+    def test_what_is_refused_there(self, body, words):
+        tasks = (
+            in_state_numbered(1, Status.BACKLOG),
+            in_state_numbered(2, Status.READY),
+            a_task(3, Status.BACKLOG, is_open=False),
+        )
+        (response,) = on_dashboard(body, *tasks).responses
+        assert response.text.endswith(f"Not done: {words}.")
+
+
+def test_what_a_tick_that_died_had_carried_out_gets_its_reactions_again():
+    task = a_task(1, Status.READY, record=a_record(1, Status.READY, acted=(1,)))
+    assert decided("/cf run", task).reactions == DONE
+    assert decided("/cf status", task).reactions == ()
+    assert decided("/cf resume", task).reactions == ()
+    assert "belongs on a batch" not in "".join(one.text for one in given("/cf resume", task).responses)
+
+
+def test_two_commands_of_one_comment_are_carried_out_in_their_order():
+    decision = decided("/cf run --engine codex\n/cf stop")
+    assert (decision.status, decision.record.acted) == (Status.BACKLOG, (1,))
+    assert decision.reactions == (*DONE, *DONE)
