@@ -385,8 +385,8 @@ def test_an_edit_by_a_stranger_ends_the_run_and_asks_for_approval():
     [
         ((), True),
         (("put-back:20260302T110000", "put-back:20260302T113000"), True),
-        (("put-back:20260302T110000", "put-back:20260302T113000", "put-back:20260302T115900"), False),
-        (("put-back:20260302T105959", "put-back:20260302T113000", "put-back:20260302T115900"), True),
+        (("put-back:20260302T110000", "put-back:20260302T113000", "put-back:20260302T115800"), False),
+        (("put-back:20260302T105959", "put-back:20260302T113000", "put-back:20260302T115800"), True),
         (("put-back:20260302T105959", "put-back:20260302T105958", "put-back:20260302T105957"), True),
         (("question:cf-1-1", "question:cf-1-2", "question:cf-1-3"), True),
     ],
