@@ -417,3 +417,52 @@ def test_a_word_on_a_batch_is_recognised_by_the_run_that_gave_it():
     text = control_comment(Control(Action.STOP, "kim", NOW, run=5, batch=30), "Stopped.")
     assert text.startswith("Stopped.\n\n<!--")
     assert read_fingerprint(text) == "batch-stop:5"
+
+
+def many(count, **fields):
+    return [
+        replace(Result(number, "t" * 70, "failed", 2, 900, 70, 4.0, 1.0, "r" * 300), **fields)
+        for number in range(1, count + 1)
+    ]
+
+
+def test_of_very_many_members_the_essential_columns_are_left_and_the_rest_is_counted():
+    lines = results_text(BatchRecord(BatchState.FAILED), many(900)).splitlines()
+    assert "| task | status | pull request |" in lines
+    assert "| #1 | failed | #70 |" in lines
+    assert results_text(BatchRecord(), many(20)).count("| 4 min |") == 20
+    endless = results_text(BatchRecord(), many(9_000))
+    left = int(endless.splitlines()[-1].split()[0])
+    assert endless.endswith(f"\n\n{left} more are not shown.")
+    assert endless.count("| failed |") + left == 9_000
+
+
+def test_pictures_and_titles_go_first_where_room_is_short():
+    outline = replace(OUTLINE, bars=(Bar(12, NOW, NOW),) * 80, edges=tuple((n, n + 1) for n in range(1, 80)))
+
+    def told(count):
+        text = body(rows=many(count), outline=outline)
+        return "```mermaid" in text, "#1 ttt" in text, "| place |" in text
+
+    assert list(dict.fromkeys(told(count) for count in range(1, 900, 25))) == [
+        (True, True, True),
+        (True, False, True),
+        (False, False, True),
+        (False, False, False),
+    ]
+
+
+def test_a_record_keeps_as_much_as_is_said():
+    record = BatchRecord(
+        happenings=tuple(Happening(f"k{n}", NOW, "skipped", n, "r" * 500) for n in range(300)),
+        changes=tuple(ConfigChange(NOW, f"{n}", "b") for n in range(99)),
+        inference=("n" * 500,) * 500,
+        gate=Search((1,), 0, "h", NOW, reason="r" * 500, log=f"{'l' * 9_000}end"),
+    )
+    kept = bounded(record)
+    assert [one.key for one in kept.happenings] == [f"k{n}" for n in range(280, 300)]
+    assert {len(one.reason) for one in kept.happenings} == {100}
+    assert [one.before for one in kept.changes] == [f"{n}" for n in range(94, 99)]
+    assert kept.inference == ("n" * 200,) * 20
+    assert kept.gate is not None
+    assert (len(kept.gate.reason), len(kept.gate.log), kept.gate.log[-3:]) == (200, 1_500, "end")
