@@ -418,3 +418,11 @@ def test_a_long_text_of_anything_is_read(unit):
     body = unit * (SIZE // len(unit))
 
     assert len(read_lines(body)) == body.count("\n") + 1
+
+
+def test_a_comment_that_began_a_line_ends_with_its_line():
+    """What is indented below it is code, and goes on with no paragraph."""
+    lines = read_lines("<!-- a\n\nb --> words\n    depends on #1")
+    assert [(line.text, line.kind) for line in lines[2:]] == [("words", Kind.TEXT), ("", Kind.INERT)]
+    inside = read_lines("so <!-- a\nb --> words\n    depends on #1")
+    assert [line.text for line in inside] == ["so", "words", "depends on #1"]
