@@ -221,8 +221,8 @@ def test_a_dry_run_tells_what_would_run(body, config, lines):
 def test_a_dry_run_of_what_cannot_start_says_why():
     text = said("/cf run --engine aider --dry-run").text
     assert (
-        "As it stands: It could not start: aider needs a model" in text
-        or "could not start: the engine aider" in text
+        "\n\nAs it stands: It could not start: the engine aider needs a model: set engines.aider.model in"
+        in text
     )
 
 
@@ -263,4 +263,4 @@ def test_a_batch_tells_its_state_and_its_gate():
 
 def test_the_line_that_is_answered_is_quoted_and_cut():
     assert said("/cf   STATUS").text.startswith("> /cf status\n\n")
-    assert said(f"/cf frobnicate {'x' * 300}").text.splitlines()[0] == f"> /cf frobnicate {'x' * 184} … (cut)"
+    assert said(f"/cf frobnicate {'x' * 300}").text.splitlines()[0] == f"> /cf frobnicate {'x' * 185} … (cut)"
