@@ -2,9 +2,14 @@
 
 from datetime import UTC, datetime
 
-from bot.model.record import Record
+import msgspec
+import pytest
+
+from bot.model.batch import BatchRecord, Control, Order
+from bot.model.record import Record, Spent
 from bot.model.report import Outcome, Report
 from bot.notation.codec import dump, load
+from bot.notation.state import State
 
 
 def test_values_are_written_without_their_defaults():
@@ -20,3 +25,34 @@ def test_fields_of_a_newer_version_are_ignored():
 def test_times_keep_their_microseconds_and_zone():
     at = datetime(2026, 3, 2, 12, 0, 1, 234567, tzinfo=UTC)
     assert load(dump(Record(1, not_before=at)), Record).not_before == at
+
+
+def structs_in(*kinds):
+    """Every kind of value that values of these kinds hold."""
+    found, left = set(), [msgspec.inspect.type_info(kind) for kind in kinds]
+    while left:
+        info = left.pop()
+        if isinstance(info, msgspec.inspect.StructType):
+            if info.cls in found:
+                continue
+            found.add(info.cls)
+            left += [field.type for field in info.fields]
+        left += getattr(info, "types", ())
+        left += [
+            getattr(info, name) for name in ("item_type", "key_type", "value_type") if hasattr(info, name)
+        ]
+    return found
+
+
+KEPT = structs_in(Record, Order, BatchRecord, Control, State, Report)
+
+
+@pytest.mark.parametrize("kind", sorted(KEPT - {Spent}, key=lambda kind: kind.__name__))
+def test_whatever_is_kept_costs_no_room_for_what_is_not_said(kind):
+    assert kind.__struct_config__.omit_defaults
+    assert not kind.__struct_config__.array_like
+
+
+def test_what_was_used_up_is_written_as_a_row():
+    assert dump(Spent(1, 2.5, 3, 0.5)) == "[1,2.5,3,0.5]"
+    assert len(KEPT) > 20
