@@ -34,6 +34,7 @@ from bot.plan.shared_fixes import (
     close_spare_fix,
     fixed_now,
     fixes_to_open,
+    hold_alike,
     tell_failed_fix,
 )
 from bot.plan.starts.budgets import hold_over_budget
@@ -105,6 +106,8 @@ def plan(snapshot: Snapshot) -> Plan:
         else:
             decided[item.number] = decision
     decided = tell_set_up(settle_questions(decided, board), board)
+    free, alike = hold_alike(free, decided, board)
+    decided |= alike
     for decision in start_in_order(free, decided, board):
         decided[decision.task] = decision
     for item in items:
