@@ -259,7 +259,8 @@ class _Batch:
             comment.author.id in board.accounts and read_fingerprint(comment.body) == fingerprint
             for comment in batch.comments
         )
-        return () if posted else (Notice(fingerprint, text),)
+        by = self._batch_view.call.by if batch.order is not None else ""
+        return () if posted else (Notice(fingerprint, f"@{by}: {text}" if by else text),)
 
     # ------------------------------------------------------------------ inference
 

@@ -19,18 +19,18 @@ from bot.notation.quoting import quote_line
 
 
 class Asks(StrEnum):
-    """How an end reaches a person: one notification, or none."""
+    """How an end reaches who ordered the work: one notification, or none."""
 
-    MENTION = "one comment that mentions who ordered the work"
-    REVIEW = "who ordered the work is asked to review the pull request"
-    NOBODY = "nobody: a person did it, and the status comment says so"
+    MENTION = "a mention"
+    REVIEW = "the request for a review"
+    NOBODY = "nothing: a person did it"
 
 
 class Batch(StrEnum):
-    """What of that is left for a member of a batch: the batch tells its own end."""
+    """What of that is left for a member of a batch, which tells its own end. Only what is the same is said again in time."""
 
     SAME = "the same"
-    BARE = "the comment without a mention, no reminder"
+    BARE = "a comment without a mention"
     NOTHING = "nothing"
 
 
@@ -350,16 +350,17 @@ def ends_table(prefix: str = "cf") -> list[str]:
     """The lines of a Markdown table of all ends, as docs/questions.md shows it."""
     words = {"key": "cf-12-1", "count": 3, "pull": 31, "ready": f"{prefix}:ready", "cf": prefix}
     head = [
-        "| end | status | who is told, in a batch | what can be done | a plain reply | `/cf answer` |",
-        "|---|---|---|---|---|---|",
+        "| end | status | told by | of a member of a batch by | what can be done | a plain reply | `/cf answer` |",
+        "|---|---|---|---|---|---|---|",
     ]
     return head + [_table_line(end, row, words) for end, row in ENDS.items()]
 
 
 def _table_line(end: End, row: Row, words: Mapping[str, object]) -> str:
-    told = f"{row.asks}; {row.batch}"
-    ways = ". ".join(f"{way.by} {way.does}".format(**words) for way in row.ways)
+    ways = "; ".join(way.by.format(**words) for way in row.ways)
     reply = "goes on" if row.reply else "one hint" if row.waits else "–"
     answer = "goes on" if row.answer else "kept for the next attempt"
     happened = row.happened.format(**words).replace("**", "")
-    return f"| `{end}`: {happened} | `{row.status}` | {told} | {ways} | {reply} | {answer} |"
+    return (
+        f"| `{end}`: {happened} | `{row.status}` | {row.asks} | {row.batch} | {ways} | {reply} | {answer} |"
+    )

@@ -235,7 +235,10 @@ class _Publication:
             reason = "; ".join([f"no gate has proven it: review draft #{pull.number}", *trouble])
             return replace(report, outcome=Outcome.UNVERIFIED, reason=reason)
         passed = replace(report, outcome=Outcome.PASSED)
-        return self._merge(passed, pulls) if self._config.merge == "auto" else passed
+        told = self._merge(passed, pulls) if self._config.merge == "auto" else passed
+        waits = not told.merged and not told.conflict and not pulls.merges_later
+        orderer = record.approval.by if record.approval else ""
+        return replace(told, asked=pulls.ask_for_review(orderer)) if waits and orderer else told
 
     def _refused(self, branch: str, error: BotError) -> str:
         base, said = self._context.default_branch, str(error).rstrip(".")
