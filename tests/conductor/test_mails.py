@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ def why(story, login="maintainer"):
     return Counter(mail.why for mail in story.world.mails.to(login))
 
 
-ENDS = {
+ENDS: dict[str, tuple[Outcome, dict[str, Any]]] = {
     "passed": (Outcome.PASSED, {}),
     "merged": (Outcome.PASSED, {"merged": True}),
     "failed": (Outcome.FAILED, {"reason": "2 tests failed"}),

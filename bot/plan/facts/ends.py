@@ -43,7 +43,7 @@ class Way(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """One end. `{key}`, `{count}`, `{pull}`, `{ready}` and `{cf}` stand for attempt, how many there were of its kind in a row,
+    """One end. `{key}`, `{count}`, `{pull}`, `{ready}` and `{cf}` stand for attempt, how many failed or were lost in a row,
     pull request, the ready label and the command prefix.
 
     `happened` begins its comment, `why` the reason while the task waits. With `waits` it waits for a person, and is said again
@@ -136,7 +136,7 @@ ENDS: Mapping[End, Row] = {
     ),
     End.FAILED: Row(
         Status.FAILED,
-        "**Failed** after {count} attempts; the last one was `{key}`",
+        "**Failed** after {count}; the last one was `{key}`",
         "failed",
         (_ANSWER, _FRESH, _CLOSE),
         batch=Batch.BARE,
@@ -150,7 +150,7 @@ ENDS: Mapping[End, Row] = {
     ),
     End.INTERRUPTED: Row(
         Status.BLOCKED,
-        "**Stopped** after {count} interruptions in a row; the last one ended `{key}`. No attempt was counted",
+        "**Stopped** after {count} in a row; the last one ended `{key}`. No attempt was counted",
         "interrupted too often",
         (
             Way("`/{cf} retry` or the label `{ready}`", "goes on, once the cause is mended"),
@@ -233,7 +233,7 @@ class Words(Struct, frozen=True):
     """What the places in a row's words stand for."""
 
     key: Key
-    count: int
+    count: str
     pull: int
     config: Config
 
@@ -248,10 +248,16 @@ def words_for(record: Record, config: Config) -> Words:
     last = record.attempts[-1] if record.attempts else None
     return Words(
         Key(record.task, last.number if last else 0),
-        record.interruptions or record.strikes,
+        _counted(record),
         record.pull or (last.pull if last else 0),
         config,
     )
+
+
+def _counted(record: Record) -> str:
+    lost, failed = record.interruptions, record.strikes
+    number, what = (lost, "interruption") if lost else (failed, "attempt")
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 # ---------------------------------------------------------------------- which end a task is at
@@ -348,7 +354,7 @@ def _capital(text: str) -> str:
 
 def ends_table(prefix: str = "cf") -> list[str]:
     """The lines of a Markdown table of all ends, as docs/questions.md shows it."""
-    words = {"key": "cf-12-1", "count": 3, "pull": 31, "ready": f"{prefix}:ready", "cf": prefix}
+    words = {"key": "cf-12-1", "pull": 31, "ready": f"{prefix}:ready", "cf": prefix}
     head = [
         "| end | status | told by | of a member of a batch by | what can be done | a plain reply | `/cf answer` |",
         "|---|---|---|---|---|---|---|",
@@ -356,7 +362,8 @@ def ends_table(prefix: str = "cf") -> list[str]:
     return head + [_table_line(end, row, words) for end, row in ENDS.items()]
 
 
-def _table_line(end: End, row: Row, words: Mapping[str, object]) -> str:
+def _table_line(end: End, row: Row, named: Mapping[str, object]) -> str:
+    words = {**named, "count": "3 interruptions" if end is End.INTERRUPTED else "3 attempts"}
     ways = "; ".join(way.by.format(**words) for way in row.ways)
     reply = "goes on" if row.reply else "one hint" if row.waits else "–"
     answer = "goes on" if row.answer else "kept for the next attempt"
