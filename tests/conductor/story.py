@@ -242,7 +242,7 @@ class Story:
 
     def _ask_for_review(self, task: int, report: Mapping[str, object]) -> str:
         """As `cf publish` does it where the pull request waits for a person."""
-        if any(report.get(name) for name in ("merged", "conflict")):
+        if any(report.get(name) for name in ("merged", "conflict", "unmerged")):
             return ""
         approval = self.record_anyway(task).approval
         pull = self.world.pulls.by_number.get(int(str(report["pull"])))

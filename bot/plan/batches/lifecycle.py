@@ -260,7 +260,8 @@ class _Batch:
             for comment in batch.comments
         )
         by = self._batch_view.call.by if batch.order is not None else ""
-        return () if posted else (Notice(fingerprint, f"@{by}: {text}" if by else text),)
+        whom = f"\n\nFor @{by}, who ordered this." if by else ""
+        return () if posted else (Notice(fingerprint, f"{text}{whom}"),)
 
     # ------------------------------------------------------------------ inference
 

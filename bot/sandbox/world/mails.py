@@ -9,12 +9,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from bot.model.issue import Account
-from bot.notation.text import live_lines
 from bot.sandbox.world.accounts import Accounts
 from bot.sandbox.world.core import Happening
 from bot.sandbox.world.state import CommentState, IssueState
 
 _MENTION = re.compile(r"(?<![A-Za-z0-9_`/])@([A-Za-z0-9][A-Za-z0-9-]{0,38})(?![A-Za-z0-9/-])")
+
+# Fenced code, code spans and HTML comments; a quote mentions as any other text.
+_UNREAD = re.compile(
+    r"^(`{3,}|~{3,}).*?^\1`*~*[ ]*$|(?<!`)(`+)(?!`).+?(?<!`)\2(?!`)|<!--.*?-->", re.DOTALL | re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,8 @@ class Mails:
         self._join(issue, [happening.by.account])
 
     def _named(self, text: str) -> list[Account]:
-        names = dict.fromkeys(name for line in live_lines(text) for name in _MENTION.findall(line.text))
-        return self._accounts(names)
+        named = _MENTION.findall(_UNREAD.sub(" ", text))
+        return self._accounts(dict.fromkeys(name.lower() for name in named))
 
     def _accounts(self, logins: Iterable[str]) -> list[Account]:
         found = (self.accounts.by_login.get(login.lower()) for login in sorted(logins))

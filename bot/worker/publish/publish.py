@@ -236,7 +236,8 @@ class _Publication:
             return replace(report, outcome=Outcome.UNVERIFIED, reason=reason)
         passed = replace(report, outcome=Outcome.PASSED)
         told = self._merge(passed, pulls) if self._config.merge == "auto" else passed
-        waits = not told.merged and not told.conflict and not pulls.merges_later
+        # What hinders the merge is told in the conductor's comment; one notification is enough.
+        waits = not (told.merged or told.conflict or told.unmerged or pulls.merges_later)
         orderer = record.approval.by if record.approval else ""
         return replace(told, asked=pulls.ask_for_review(orderer)) if waits and orderer else told
 
