@@ -4,12 +4,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.end import End
 from bot.model.report import Hold, Outcome, Question
 from bot.model.status import Status
 from bot.notation.comments import read_fingerprint
 from bot.plan.facts.ends import ENDS
+from tests.builders import NOW, a_comment, a_record, a_task, ago, an_attempt, decide
+from tests.conductor.batching import batches, order
 from tests.conductor.story import CONFIG, Story
 
 # How an attempt has to end to bring each end about.
@@ -209,8 +212,6 @@ def test_a_review_of_the_draft_goes_on(state):
 
 
 def test_a_member_that_failed_is_said_again_by_its_batch_only():
-    from tests.conductor.batching import order
-
     story = Story(f"{CONFIG}retry: {{max_attempts: 1}}\n")
     fails, asks = (story.world.open_issue("Do it", by="stranger") for _ in range(2))
     order(story, f"{fails} {asks}")
@@ -226,12 +227,22 @@ def test_a_member_that_failed_is_said_again_by_its_batch_only():
     assert text.startswith("**Failed** after 1 attempt;")
 
 
+def test_the_words_start_what_an_ended_batch_left():
+    story = Story(f"{CONFIG}start: manual\nretry: {{max_attempts: 1}}\n")
+    task = story.world.open_issue("Do it", by="stranger")
+    order(story, str(task))
+    story.settle()
+    story.finish_live(task, Outcome.FAILED)
+    story.settle()
+    (batch,) = batches(story)
+    assert not story.world.issue(batch).is_open
+    story.world.wait(timedelta(minutes=1))
+    say(story, task, "/cf answer change the other file")
+    assert story.starts() == [f"cf-{task}-1", f"cf-{task}-2"]
+
+
 def test_a_record_written_before_ends_were_noted_is_answered_as_well():
     """Such a task was blocked when its attempt ended; nobody is reminded of it, as nobody knows what was said."""
-    from msgspec.structs import replace
-
-    from tests.builders import NOW, a_comment, a_record, a_task, ago, an_attempt, decide
-
     attempt = an_attempt(1, Outcome.STALLED, ended_at=ago(minutes=30))
     record = a_record(1, Status.BLOCKED, attempts=(attempt,), next_attempt=2)
     task = a_task(1, Status.BLOCKED, record=record)

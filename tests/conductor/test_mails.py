@@ -156,6 +156,24 @@ def test_a_batch_that_merges_by_itself_sends_one_mail():
     assert why(story) == {"mention": 1}
 
 
+def test_a_shared_fix_that_fails_is_one_mail_to_who_waits_for_it():
+    story = a_story("shared_fixes: auto\n")
+    tasks = [story.world.open_issue("Do it", by="ada") for _ in range(2)]
+    for task in tasks:
+        story.world.label(task, "cf:ready")
+    story.settle()
+    for task in tasks:
+        story.finish_live(task, Outcome.FAILED, failure="f" * 32)
+    story.settle()
+    (fix,) = [one.number for one in story.world.issues.all() if one.has_label("cf:shared-fix")]
+    before = len(story.world.mails.to("maintainer"))
+    story.finish_live(fix, Outcome.FAILED)
+    for _ in range(3):
+        story.settle()
+    (mail,) = story.world.mails.to("maintainer")[before:]
+    assert (mail.number, mail.why) == (fix, "mention")
+
+
 def test_of_a_batch_only_the_member_that_needs_a_person_is_told():
     """One asks, one fails for good: the question is a mail at once, the failure stands in the batch's end."""
     story = a_story()
