@@ -10,21 +10,21 @@ from msgspec.structs import replace
 
 from bot.model.decision import Decision, Notice, OpenIssue, Verb
 from bot.model.issue import NeedState
-from bot.model.record import Fixed, Record, SharedFix
+from bot.model.record import Attempt, Fixed, Record, SharedFix
 from bot.model.ref import Ref
-from bot.model.report import STRIKES, GateStatus
+from bot.model.report import NO_FAULT, STRIKES, GateStatus
 from bot.model.snapshot import NeedOf
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.comments import read_fingerprint
-from bot.notation.quoting import code_block, quote_line
-from bot.plan.board import Board, Item
+from bot.notation.quoting import code_block, quote, quote_line
+from bot.plan.board import FIX_LABEL, Board, Item
 from bot.plan.starts.waiting import state_of
 
-LABEL = "shared-fix"
 _MARK = "shared-fix:"
 _LISTED = 30
 _WAITING = (Status.READY, Status.FAILED)
+_BEING_OPENED = "several tasks fail alike: a shared fix is being opened"
 
 
 def fix_mark(failure: str, times: int) -> str:
@@ -34,23 +34,42 @@ def fix_mark(failure: str, times: int) -> str:
 
 def fix_of(item: Item, board: Board) -> tuple[str, int] | None:
     """The failure that this issue of ours is to mend, and for which time; None for every other task."""
-    issue = item.task.issue
-    if issue.author.id not in board.accounts or not issue.has_label(board.config.label(LABEL)):
+    if not board.is_shared_fix(item):
         return None
-    mark = read_fingerprint(issue.body) or ""
+    mark = read_fingerprint(item.task.issue.body) or ""
     failure, _, times = mark.removeprefix(_MARK).partition(":")
     return (failure, int(times)) if mark.startswith(_MARK) and times.isdecimal() else None
 
 
 def failing(record: Record) -> str:
-    """The fingerprint of the failure that stands between this task and its end; empty if nothing does."""
+    """The fingerprint of the failure that stands between this task and its end; empty if nothing does.
+
+    It stands also while the next attempt runs, and whatever interrupted one since: neither has shown anything else.
+    """
     if record.strikes == 0 and record.status is not Status.FAILED:
         return ""
-    ended = [one for one in record.attempts if one.kind is Kind.CODE and one.outcome is not None]
-    last = ended[-1] if ended else None
-    if last is None or last.outcome not in STRIKES or record.live is not None:
+    last = _telling(record)
+    if last is None or last.outcome not in STRIKES:
         return ""
     return "" if last.failure in record.unshared else last.failure
+
+
+def _telling(record: Record) -> Attempt | None:
+    """The newest attempt that came to an end of its own."""
+    ended = (one for one in reversed(record.attempts) if one.kind is Kind.CODE and one.outcome is not None)
+    return next((one for one in ended if one.outcome not in NO_FAULT), None)
+
+
+def _is_concerned(status: Status | None, record: Record) -> bool:
+    """Whether a task waits to go on, or does: its next attempt runs, and is wanted."""
+    live = record.live
+    return not live.cancelled_for if live is not None else status in _WAITING
+
+
+def _may_tell(record: Record, fixed: Fixed | None) -> bool:
+    """After a fix only what began later says that it did not last."""
+    last = _telling(record)
+    return fixed is None or (last is not None and last.claimed_at >= fixed.at)
 
 
 def open_fixes(board: Board) -> Mapping[str, int]:
@@ -105,6 +124,8 @@ def tell_failed_fix(item: Item, board: Board) -> Decision | None:
         f"{' '.join(f'@{name}' for name in people)} This shared fix failed, and {_counted(len(waiting))} for it. Please mend the"
         " cause and close this issue as completed; closed as not planned, they go on without it."
     ).strip()
+    last = _telling(item.record)
+    text += f"\n\n{quote(last.reason)}" if last is not None and last.reason else ""
     number = item.record.next_attempt - 1
     return board.hold(
         item, "the shared fix failed: it is a person's now", notices=(Notice(f"fix-failed:{number}", text),)
@@ -140,24 +161,35 @@ def await_fix(item: Item, board: Board) -> Decision | None:
         )
         return board.hold(replace(item, record=waiting), f"the same failure is being mended by #{fix}")
     fixed = board.snapshot.fixed.get(failure)
-    last = record.attempts[-1]
-    if fixed is not None and last.claimed_at < fixed.at:
+    if fixed is not None and not _may_tell(record, fixed):
         return _go_on(item, failure, board, f"#{fixed.issue} has mended this failure since its attempt began")
-    if len(sharing(failure, board)) > 1:
-        return board.hold(item, "several tasks fail alike: a shared fix is being opened")
-    return None
+    return board.hold(item, _BEING_OPENED) if len(sharing(failure, board)) > 1 else None
 
 
 def sharing(failure: str, board: Board) -> tuple[Item, ...]:
-    """The tasks that wait with this failure, fixes themselves left out."""
+    """The tasks that have this failure behind them and wait or run, fixes themselves left out."""
     return tuple(
         item
         for item in board.items
         if item.task.issue.is_open
-        and item.meant.status in _WAITING
+        and _is_concerned(item.meant.status, item.record)
         and failing(item.record) == failure
         and fix_of(item, board) is None
     )
+
+
+def hold_alike(
+    free: Sequence[Item], decided: Mapping[int, Decision], board: Board
+) -> tuple[list[Item], dict[int, Decision]]:
+    """Those of the free tasks that may start, and the others held: their failure was met by another one in this very tick, so a
+    fix is about to be opened, and an attempt before it would be paid for nothing.
+    """
+    if board.config.shared_fixes == "off":
+        return list(free), {}
+    waiting = {item.number: board.hold(item, _BEING_OPENED) for item in free}
+    shared = _shared({**decided, **waiting}, board)
+    held = {one.task: one for _, alike in shared for one in alike if one.task in waiting}
+    return [item for item in free if item.number not in held], held
 
 
 def _follow(item: Item, fix: SharedFix, board: Board) -> Decision | None:
@@ -203,33 +235,32 @@ def fixes_to_open(decided: Mapping[int, Decision], board: Board) -> tuple[OpenIs
 
 
 def _to_open(decided: Mapping[int, Decision], board: Board) -> Iterator[OpenIssue]:
+    there = open_fixes(board)
+    for failure, alike in _shared(decided, board):
+        if failure not in there:
+            yield _issue(failure, board.snapshot.fixed.get(failure), alike, board)
+
+
+def _shared(decided: Mapping[int, Decision], board: Board) -> list[tuple[str, list[Decision]]]:
+    """The failures that two or more tasks have behind them after this tick, with the decisions about these."""
     met: dict[str, list[Decision]] = {}
     for item in board.items:
-        decision = decided[item.number]
-        failure = failing(decision.record) if decision.status in _WAITING else ""
-        if (
-            failure
-            and decision.record.fix is None
-            and item.task.issue.is_open
-            and fix_of(item, board) is None
-        ):
+        decision = decided.get(item.number)
+        if decision is None or not item.task.issue.is_open or fix_of(item, board) is not None:
+            continue
+        failure = failing(decision.record) if _is_concerned(decision.status, decision.record) else ""
+        told = decision.record.fix is None and _may_tell(decision.record, board.snapshot.fixed.get(failure))
+        if failure and told:
             met.setdefault(failure, []).append(decision)
-    there = open_fixes(board)
-    for failure, decisions in sorted(met.items()):
-        fixed = board.snapshot.fixed.get(failure)
-        # After a fix only what began later says that it did not last.
-        telling = [
-            one for one in decisions if fixed is None or one.record.attempts[-1].claimed_at >= fixed.at
-        ]
-        if len(telling) > 1 and failure not in there:
-            yield _issue(failure, fixed, telling, board)
+    return [(failure, alike) for failure, alike in sorted(met.items()) if len(alike) > 1]
 
 
 def _issue(failure: str, fixed: Fixed | None, decisions: Sequence[Decision], board: Board) -> OpenIssue:
     record = decisions[0].record
     people = dict.fromkeys(one.record.approval.by for one in decisions if one.record.approval)
     whom = " ".join(f"@{name}" for name in people)
-    what = quote_line(record.attempts[-1].reason or "the same check fails", 100)
+    last = _telling(record)
+    what = quote_line((last.reason if last else "") or "the same check fails", 100)
     listed = "\n".join(f"- #{one.task}" for one in decisions[:_LISTED])
     auto = board.config.shared_fixes == "auto"
     ready = board.config.label(Status.READY)
@@ -245,7 +276,7 @@ def _issue(failure: str, fixed: Fixed | None, decisions: Sequence[Decision], boa
         *([f"#{fixed.issue} mended the same before, and it did not last."] if fixed else []),
         *([] if auto else [f"The label `{ready}` starts it."]),
     ]
-    labels = (board.config.label(LABEL), board.config.label(Status.READY if auto else Status.BACKLOG))
+    labels = (board.config.label(FIX_LABEL), board.config.label(Status.READY if auto else Status.BACKLOG))
     mark = fix_mark(failure, fixed.times + 1 if fixed else 1)
     return OpenIssue(mark, f"Shared fix: {what}", "\n\n".join(parts), labels)
 

@@ -213,7 +213,8 @@ SIZE = 8_000
 @pytest.mark.parametrize(
     "unit",
     ["/cf run\n", "/cf answer x\n", "/cf answer `\n", '/cf approve "', "/cf x", "On 2 Mar a\n", "<a@b>1:\n",
-     "On 2 Mar <a@b> wrote:\n> a\n\n", "From: a\n", "/cf stop --force ", "/cf run --engine ", "> /cf stop\n", "/cf ~~", "-- \n", "on 1 @<", "***@***"],
+     "On 2 Mar <a@b> wrote:\n> a\n\n", "From: a\n", "/cf stop --force ", "/cf run --engine ",
+     "> /cf stop\n", "/cf ~~", "-- \n", "on 1 @<", "***@***"],
 )  # fmt: skip
 def test_reading_takes_time_in_proportion_to_the_text(unit):
     """Four times the text is about four times the work; if work grew with the square, it would be sixteen times."""

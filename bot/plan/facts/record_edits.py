@@ -4,16 +4,24 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from bot.model.record import Attempt, Record
+from bot.model.record import Attempt, Record, Unsaid
 from bot.model.report import Outcome
 from bot.model.status import Status
+from bot.plan.facts.ends import ENDS
+
+_UNSAID_MOST = 6  # what GitHub refuses is refused for one reason; the record has to fit into its comment
 
 
 def with_status(record: Record, status: Status | None, now: datetime) -> Record:
-    """The record after the status label was written; unchanged if it says so already."""
+    """The record after the status label was written; unchanged if it says so already.
+
+    An end that brought about another status is over.
+    """
     if record.status is status:
         return record
-    return replace(record, status=status, status_at=now)
+    parked = record.parked
+    stands = parked is not None and ENDS[parked.end].status is status
+    return replace(record, status=status, status_at=now, parked=parked if stands else None)
 
 
 def with_live(record: Record, **changes: object) -> Record:
@@ -39,12 +47,48 @@ def reset_by_order(record: Record) -> Record:
         interruptions=0,
         not_before=None,
         blocker=None,
+        parked=None,
         held=None,
         exceptions=(),
         batch=0,
         round=0,
         started_by_command=False,
     )
+
+
+def told_to_go_on(record: Record, *, batch_goes_on: bool) -> Record:
+    """Strikes, interruptions and what was held cleared, as a person's words for the next attempt do. It stays its batch's; where
+    that has ended, the words start it.
+    """
+    left = bool(record.batch) and not batch_goes_on
+    return replace(
+        record,
+        batch=0 if left else record.batch,
+        started_by_command=left or record.started_by_command,
+        strikes=0,
+        interruptions=0,
+        not_before=None,
+        parked=None,
+        held=None,
+        exceptions=(),
+    )
+
+
+def said(record: Record, fingerprint: str, *, revised: bool = False) -> Record:
+    """The record that knows a notice as posted; `revised`: as the new text of a comment that it knows already."""
+    unsaid = tuple(
+        one for one in record.unsaid if (one.fingerprint, bool(one.comment)) != (fingerprint, revised)
+    )
+    new = not revised and fingerprint not in record.notices
+    return replace(record, notices=(*record.notices, fingerprint) if new else record.notices, unsaid=unsaid)
+
+
+def left_unsaid(record: Record, fingerprint: str, text: str, now: datetime, comment: str = "") -> Record:
+    """The record that keeps the words of a notice which GitHub refused once more. Of too many the oldest go."""
+    same = [one for one in record.unsaid if (one.fingerprint, one.comment) == (fingerprint, comment)]
+    others = tuple(one for one in record.unsaid if one not in same)
+    tries = 1 + sum(one.tries for one in same)
+    return replace(record, unsaid=(*others, Unsaid(fingerprint, text, tries, now, comment))[-_UNSAID_MOST:])
 
 
 def last_attempt(record: Record) -> Attempt | None:

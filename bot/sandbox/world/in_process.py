@@ -305,6 +305,10 @@ class InProcess:
         with self._call("ready_pull", write=True, resource="graphql"):
             self._world.pulls.set_draft(self._world.pulls.get(pull.number), self._token, draft=False)
 
+    def request_review(self, number: int, login: str) -> None:
+        with self._call("request_review", write=True):
+            self._world.pulls.request_review(self._world.pulls.get(number), [login], self._token)
+
     def merge_pull(self, number: int, head_sha: str) -> str:
         try:
             with self._call("merge_pull", write=True):
@@ -360,8 +364,8 @@ class InProcess:
 
     def _change(self, change: Change, refusals: list[ApiError]) -> Written:
         name = f"write:{type(change).__name__}"
-        self._world.faults.strike(name, write=True, after=False)
         try:
+            self._world.faults.strike(name, write=True, after=False)
             written = self._apply(change)
         except ApiError as error:
             if error.status >= 500 or error.kind == "RATE_LIMITED":
