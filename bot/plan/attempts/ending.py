@@ -94,12 +94,16 @@ def _attributed(ending: Ending, legs: Legs, snapshot: Snapshot) -> Ending | froz
     job = cancelled[0].id
     if job not in snapshot.annotations:
         return frozenset({AnnotationsOf(job)})
-    names = [
-        found[1] for text in snapshot.annotations[job] if (found := _CANCELLED_BY.fullmatch(text.strip()))
-    ]
+    names = [name for text in snapshot.annotations[job] if (name := cancelled_by(text))]
     if not names:
         return ending
     return replace(ending, outcome=Outcome.CANCELLED, reason=f"cancelled by {names[0]}", by=names[0])
+
+
+def cancelled_by(annotation: str) -> str:
+    """Whom GitHub names in an annotation as having cancelled the job; empty in any other."""
+    found = _CANCELLED_BY.fullmatch(annotation.strip())
+    return found[1] if found else ""
 
 
 def _minutes(job: Job | None) -> float:
