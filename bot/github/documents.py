@@ -160,6 +160,19 @@ COMMENTS = (
 )
 
 
+MADE = (
+    "query Made($owner: String!, $name: String!, $ids: [ID!]!, $issues: Int!) {"
+    " viewer { login databaseId }"
+    " nodes(ids: $ids) { __typename"
+    " ... on Issue { id comments(last: 50) { nodes { ...Words } } }"
+    " ... on PullRequest { id comments(last: 50) { nodes { ...Words } } } }"
+    " repository(owner: $owner, name: $name) {"
+    " issues(first: $issues, orderBy: {field: CREATED_AT, direction: DESC}) {"
+    " nodes { id fullDatabaseId number title body createdAt author { ...Who } } } } }" + _WHO + _WORDS
+)
+"""The newest comments of at most fifty issues or pull requests, and the newest issues: what has just been made."""
+
+
 def needs(repositories: Sequence[Sequence[int]]) -> str:
     """The state of numbered issues or pull requests in several repositories; aliases `r<i>` and `n<number>`."""
     declared = ", ".join(f"$owner{i}: String!, $name{i}: String!" for i in range(len(repositories)))
