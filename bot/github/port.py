@@ -45,7 +45,7 @@ class Reader(Protocol):
         ...
 
     def jobs(self, run_id: int) -> tuple[Job, ...]:
-        """The jobs of a run's latest attempt."""
+        """The jobs of all attempts of a run; each says of which it is."""
         ...
 
     def annotations(self, job_id: int) -> tuple[str, ...]:

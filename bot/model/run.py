@@ -27,7 +27,7 @@ class Run(Struct, frozen=True):
 
 
 class Job(Struct, frozen=True):
-    """One job of a run's latest attempt. `name` of a called workflow's job is `<caller leg> / <job>`."""
+    """One job of one of a run's attempts. `name` of a called workflow's job is `<caller leg> / <job>`."""
 
     id: int
     run_id: int

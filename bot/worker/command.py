@@ -40,6 +40,7 @@ exit code: 0 if there were gates and all of them passed, else 1
 """
 _PUBLISH = f"""{_JOB}  CF_AGENT_RESULT, CF_VERIFY_RESULT    how those jobs ended: success, failure, cancelled or skipped
   CF_OUT, CF_COMMIT, CF_OUT_VERIFY     the work, the commit that the agent's job named, and the gates' results
+  CF_AGENT_ATTEMPT                     the attempt of the run in which the agent's job ran; a second time it is refused
   CF_APP_ID, CF_APP_PRIVATE_KEY        a GitHub App to act as (optional); its token is made here, and again if need be
   CF_OUT_REPORT                        folder for the attempt's report (default: cf-report beside CF_OUT)
 
@@ -170,14 +171,14 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 once the report is written, whatever the outcome: that is data."""
-    from bot.worker.job.artifact import save_report
+    from bot.worker.job.artifact import keep_report
     from bot.worker.job.context import read_job_context
     from bot.worker.publish.publish import publish
 
     context = read_job_context(environ)
     github = _publisher(environ, context.unit.exceptions)
     report = publish(github, context, github.credential)
-    save_report(context.report_out, report)
+    keep_report(context, context.report_out, report)
     _summarise(environ, context, report)
     _say(f"{report.key}: {report.outcome}" + (f": {report.reason}" if report.reason else ""))
     return 0

@@ -124,7 +124,8 @@ class InProcess:
     def jobs(self, run_id: int) -> tuple[Job, ...]:
         with self._call("jobs"):
             self._may_read("actions")
-            return tuple(_job(job) for job in self._world.actions.run(run_id).jobs.values())
+            run = self._world.actions.run(run_id)
+            return tuple(_job(job) for job in (*run.past, *run.jobs.values()))
 
     def annotations(self, job_id: int) -> tuple[str, ...]:
         with self._call("annotations"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from bot.model.errors import UsageError
-from bot.model.unit import Unit, VerifyLeg
+from bot.model.unit import Kind, Unit, VerifyLeg
 from bot.notation.codec import load
 from bot.notation.keys import Key, read_key
 from bot.notation.units import read_unit
@@ -17,7 +17,8 @@ from bot.notation.units import read_unit
 class JobContext(Struct, frozen=True):
     """The job's folders and identity. `environ` is kept for what programs may see of it.
 
-    `commit` is the one that the agent's job named when it ended; None where the workflow does not say, as in that job itself.
+    `commit` is the one that the agent's job named when it ended, `agent_attempt` the attempt of the run in which that job ran (0:
+    in none, as far as is known); None where the workflow does not say, as in that job itself.
     `out` holds the kept work, `verify_out` the results of gates, `report_out` the final report. `secrets` are the values that
     must never be shown.
     """
@@ -38,6 +39,13 @@ class JobContext(Struct, frozen=True):
     token: str
     model_key: str
     commit: str | None = None
+    agent_attempt: int | None = None
+
+    @property
+    def run_again(self) -> bool:
+        """Whether the agent's job was run again, which is refused: then no job of this attempt of the run leaves anything."""
+        agent = self.run_attempt if self.agent_attempt is None else self.agent_attempt
+        return self.unit.kind is not Kind.PUBLISH and self.run_attempt > 1 and agent != 1
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -80,6 +88,7 @@ def read_job_context(environ: Mapping[str, str]) -> JobContext:
         token=environ.get("GITHUB_TOKEN", ""),
         model_key=environ.get("CF_MODEL_KEY", ""),
         commit=environ.get("CF_COMMIT"),
+        agent_attempt=_number(environ, "CF_AGENT_ATTEMPT", 0) if "CF_AGENT_ATTEMPT" in environ else None,
     )
 
 

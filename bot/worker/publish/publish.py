@@ -45,6 +45,11 @@ class NotWanted(BotError):
 
 def publish(github: GitHub, context: JobContext, credential: Credential) -> Report:
     """Publish or say why not; the report is the result. Raises BotError only where publishing can be done again as it is."""
+    if context.run_again:
+        words = "the agent's job was run again, which is refused: what its first run came to stands"
+        return Report(
+            str(context.key), context.key.task, Outcome.REFUSED, words, run_attempt=context.run_attempt
+        )
     config = configuration_of(github, context.unit)
     git = Git(context.workspace / ".git", context.environ, tree=context.workspace)
     with TemporaryDirectory(dir=context.temp) as folder:
