@@ -40,7 +40,6 @@ exit code: 0 if there were gates and all of them passed, else 1
 """
 _PUBLISH = f"""{_JOB}  CF_AGENT_RESULT, CF_VERIFY_RESULT    how those jobs ended: success, failure, cancelled or skipped
   CF_OUT, CF_COMMIT, CF_OUT_VERIFY     the work, the commit that the agent's job named, and the gates' results
-  CF_AGENT_ATTEMPT                     the attempt of the run in which the agent's job ran; a second time it is refused
   CF_APP_ID, CF_APP_PRIVATE_KEY        a GitHub App to act as (optional); its token is made here, and again if need be
   CF_OUT_REPORT                        folder for the attempt's report (default: cf-report beside CF_OUT)
 

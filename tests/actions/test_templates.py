@@ -16,7 +16,6 @@ NOTED = (
     "CF_LEG",
     "CF_AGENT_RESULT",
     "CF_VERIFY_RESULT",
-    "CF_AGENT_ATTEMPT",
     "CF_MODEL_KEY",
 )
 BOT = """\
@@ -195,14 +194,12 @@ def test_a_cancelled_agent_is_told_so_and_publish_knows(bench):
     assert wake["command"] == "wake"
 
 
-def test_all_jobs_run_again_keep_no_work_and_publish_is_told_of_which_attempt_the_agent_is(bench):
-    run = bench.work(unit(12, again="refused"))
+def test_all_jobs_run_again_keep_no_work_and_the_conductor_is_woken(bench):
+    run = bench.work(unit(12))
     first = list(run.artifacts)
     bench.world.rerun(run.id)
     assert bench.engine.wait_idle(60)
 
-    told = [note["env"]["CF_AGENT_ATTEMPT"] for note in bench.notes() if note["command"] == "publish"]
-    assert told == ["1", "2"]
     added = [bench.world.actions.artifacts[each] for each in run.artifacts if each not in first]
     assert "cf-work-cf-12-1" not in [each.name for each in added]
     assert run.attempt == 2

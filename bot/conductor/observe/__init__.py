@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from bot.conductor.observe.checkboxes import pause_words, read_boxes, with_boxes
 from bot.conductor.observe.lookups import look_up
 from bot.conductor.observe.lost_records import with_lost_records
+from bot.conductor.observe.put_back import with_free_gates, with_own_deeds
 from bot.conductor.observe.runs import (
     RUNS_WINDOW,
     live_attempts,
@@ -64,6 +65,8 @@ def observe(
     issues, others = _tracked(github, view, state, batches, config)
     tasks = read_tasks(github, issues, comments, view, state, config, accounts)
     tasks = with_lost_records(github, tasks, runs, config, accounts)
+    tasks = with_own_deeds(github, tasks, runs, config, accounts)
+    batches = with_free_gates(batches, runs)
     _check_ended_batches(github, tasks, batches, config)
     dashboards = open_dashboards(view, config.prefix)
     tasks = with_posted_notices(tasks, comments, accounts)

@@ -119,12 +119,8 @@ def legs_of(task: int, jobs: tuple[Job, ...]) -> Legs:
     Of a job that was run again the newest counts, but an agent's job that is run again is refused, and nothing that this attempt
     of the run made of it counts: what became of the work is told by the jobs before.
     """
-    mine: dict[str, list[Job]] = {}
-    for job in sorted(jobs, key=lambda job: (job.attempt, job.id)):
-        leg, slash, role = job.name.partition(" / ")
-        if slash and f"#{task}" in leg.split():
-            mine.setdefault(role.split(" ")[0], []).append(job)
-    refused = _refused_from(mine.get("agent", ()))
+    mine = _by_role(task, jobs)
+    refused = refused_from(task, jobs)
     counts = {
         role: [job for job in found if not refused or job.attempt < refused] for role, found in mine.items()
     }
@@ -132,13 +128,23 @@ def legs_of(task: int, jobs: tuple[Job, ...]) -> Legs:
     return Legs(_last(counts.get("agent")), tuple(verify.values()), _last(counts.get("publish")))
 
 
-def _refused_from(agents: Sequence[Job]) -> int:
+def refused_from(task: int, jobs: Sequence[Job]) -> int:
     """The attempt of the run in which its agent's job was run again; 0 if it never was. A copy of the first one is no second."""
-    ran = [job for job in agents if job.conclusion != "skipped"]
+    ran = [job for job in _by_role(task, jobs).get("agent", ()) if job.conclusion != "skipped"]
     again = [
         job.attempt for job in ran if job.attempt > ran[0].attempt and job.started_at != ran[0].started_at
     ]
     return min(again, default=0)
+
+
+def _by_role(task: int, jobs: Sequence[Job]) -> dict[str, list[Job]]:
+    """This leg's jobs of all attempts by role, oldest first."""
+    mine: dict[str, list[Job]] = {}
+    for job in sorted(jobs, key=lambda job: (job.attempt, job.id)):
+        leg, slash, role = job.name.partition(" / ")
+        if slash and f"#{task}" in leg.split():
+            mine.setdefault(role.split(" ")[0], []).append(job)
+    return mine
 
 
 def _last(jobs: Sequence[Job] | None) -> Job | None:

@@ -44,11 +44,12 @@ def save_report(folder: Path, report: Report) -> None:
 
 
 def keep_report(context: JobContext, folder: Path, report: Report) -> None:
-    """The same, but nothing from a job that was run again and refused: it could hide what the first one kept.
+    """The same, but nothing where the agent's job was run again and refused: it could hide what the first one kept.
 
     GitHub keeps artifacts for each attempt of a run, and takes the newest of a name (actions/toolkit, get-artifact.ts).
     """
-    if not context.run_again:
+    refused = context.run_again or (context.run_attempt > 1 and report.outcome is Outcome.REFUSED)
+    if not refused:
         save_report(folder, report)
 
 

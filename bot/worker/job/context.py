@@ -17,8 +17,7 @@ from bot.notation.units import read_unit
 class JobContext(Struct, frozen=True):
     """The job's folders and identity. `environ` is kept for what programs may see of it.
 
-    `commit` is the one that the agent's job named when it ended, `agent_attempt` the attempt of the run in which that job ran (0:
-    in none, as far as is known); None where the workflow does not say, as in that job itself.
+    `commit` is the one that the agent's job named when it ended; None where the workflow does not say, as in that job itself.
     `out` holds the kept work, `verify_out` the results of gates, `report_out` the final report. `secrets` are the values that
     must never be shown.
     """
@@ -39,13 +38,16 @@ class JobContext(Struct, frozen=True):
     token: str
     model_key: str
     commit: str | None = None
-    agent_attempt: int | None = None
+
+    @property
+    def agent_result(self) -> str:
+        """How the agent's job ended, as Actions says; empty in that job itself."""
+        return self.environ.get("CF_AGENT_RESULT", "")
 
     @property
     def run_again(self) -> bool:
-        """Whether the agent's job was run again, which is refused: then no job of this attempt of the run leaves anything."""
-        agent = self.run_attempt if self.agent_attempt is None else self.agent_attempt
-        return self.unit.kind is not Kind.PUBLISH and self.run_attempt > 1 and agent != 1
+        """Whether this is the agent's job run again, which is refused."""
+        return self.unit.kind is not Kind.PUBLISH and self.run_attempt > 1 and not self.agent_result
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -88,7 +90,6 @@ def read_job_context(environ: Mapping[str, str]) -> JobContext:
         token=environ.get("GITHUB_TOKEN", ""),
         model_key=environ.get("CF_MODEL_KEY", ""),
         commit=environ.get("CF_COMMIT"),
-        agent_attempt=_number(environ, "CF_AGENT_ATTEMPT", 0) if "CF_AGENT_ATTEMPT" in environ else None,
     )
 
 

@@ -112,13 +112,24 @@ def test_a_bundle_of_another_key_is_passed_over(bench):
     assert setup.publish("skipped", "skipped").outcome is Outcome.PASSED
 
 
+@pytest.mark.parametrize("mode", ["bad", "fail", "ask"])
+def test_publish_alone_may_be_run_again_after_an_agent_that_came_to_nothing(bench, mode):
+    setup = bench(mode)
+    setup.work()
+    first = setup.publish("failure", "skipped")
+    setup.world.run_ended(setup.run_id, "failure")
+    setup.world.rerun(setup.run_id, ["#1 / publish"])
+    again = setup.publish("failure", "skipped", GITHUB_RUN_ATTEMPT="2")
+    assert again.outcome is first.outcome is not Outcome.REFUSED
+
+
 def test_publish_alone_may_be_run_again_and_reports(bench):
     setup = bench("edit")
     first = setup.through()
     setup.world.run_ended(setup.run_id, "success")
     setup.world.rerun(setup.run_id, ["#1 / publish"])
 
-    again = setup.publish("success", "success", GITHUB_RUN_ATTEMPT="2", CF_AGENT_ATTEMPT="1")
+    again = setup.publish("success", "success", GITHUB_RUN_ATTEMPT="2")
 
     assert (again.outcome, again.pull) == (Outcome.PASSED, first.pull)
     assert len([one for one in setup.github.artifacts(setup.run_id) if one.name == "cf-report-cf-1-1"]) == 2

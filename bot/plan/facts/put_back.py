@@ -1,0 +1,113 @@
+"""Records that are older than what we did since: somebody put an older text of ours back, which its signature cannot tell.
+
+What we have done since stands elsewhere: in our labels, whose events nobody can change, and in the titles of runs. What counts
+twice is only what would start something; a rolled back count of strikes starts nothing by itself.
+"""
+
+from collections.abc import Collection, Iterable
+
+from msgspec.structs import replace
+
+from bot.model.config import Config
+from bot.model.issue import EventKind, TimelineEvent
+from bot.model.record import Attempt, Record
+from bot.model.run import Run
+from bot.model.status import Status
+from bot.model.task import Task
+from bot.model.unit import Kind
+from bot.notation.keys import keys_in
+from bot.plan.facts.record_edits import started_from, with_live
+
+_GOES_ON = (Status.READY, Status.IN_PROGRESS)
+_UNKNOWN = "its record was put back to an older text, which does not know this run"
+_WHY = "its record was put back to an older text; our label since then says otherwise"
+
+
+def heed_own_label(task: Task, config: Config, accounts: Collection[int]) -> Task:
+    """The task with a record that does not go on where our own newer label ended it, by an order of a person or a result.
+
+    A record is written before its label, so a label of ours that is newer than the record's last status was followed by another
+    record. Where the two agree, nothing was put back.
+    """
+    record = task.record
+    label = _newest_own(task, config, accounts)
+    if label is None or record.status_at is None or label.at <= record.status_at:
+        return task
+    status = _statuses(config)[(label.label or "").casefold()]
+    if status in _GOES_ON or (record.status not in _GOES_ON and record.live is None):
+        return task
+    record = replace(record, status=status, status_at=label.at)
+    if record.live is not None and not record.live.cancelled_for:
+        record = with_live(record, cancelled_for=_WHY)
+    return replace(task, record=record, unsaved=True)
+
+
+def heed_own_run(task: Task, runs: Iterable[Run]) -> Task:
+    """The task with the attempt of a run that its record does not know, for its end: so none starts beside it."""
+    record = task.record
+    unknown = [
+        (key.number, run)
+        for run in runs
+        if not run.ended
+        for key in keys_in(run.title)
+        if key.task == record.task and key.number >= record.next_attempt
+    ]
+    if record.live is not None or not unknown:
+        return task
+    number, run = min(unknown, key=lambda pair: (pair[0], pair[1].id))
+    attempt = Attempt(
+        number, Kind.CODE, run.created_at, started_from(record), "", run=run.id, cancelled_for=_UNKNOWN
+    )
+    record = replace(record, attempts=(*record.attempts, attempt), next_attempt=number + 1)
+    return replace(task, record=record, unsaved=True)
+
+
+def starts_seen(task: Task, config: Config, accounts: Collection[int]) -> int:
+    """How often our labels say that the task was started. A label that others took away and we put back is no start."""
+    label, count, taken = config.label(Status.IN_PROGRESS).casefold(), 0, False
+    for event in task.issue.events:
+        if (event.label or "").casefold() != label:
+            continue
+        ours = event.actor.id in accounts
+        if event.kind is EventKind.UNLABELED:
+            taken = not ours
+        elif event.kind is EventKind.LABELED:
+            count += ours and not taken
+    return count
+
+
+def with_free_key(record: Record, runs: Iterable[Run]) -> Record:
+    """The record with its next key being one that no run carries: such a key is spent, whatever the record says."""
+    spent = spent_by(record.task, runs)
+    number = free_number(record.next_attempt, spent)
+    return record if number == record.next_attempt else replace(record, next_attempt=number)
+
+
+def spent_by(number: int, runs: Iterable[Run]) -> frozenset[int]:
+    """The numbers of this task's, or batch's, keys that runs carry."""
+    return frozenset(key.number for run in runs for key in keys_in(run.title) if key.task == number)
+
+
+def free_number(number: int, spent: Collection[int]) -> int:
+    """The first from this one on that is not spent. Anybody who may dispatch can name any key, so the highest says nothing."""
+    while number in spent:
+        number += 1
+    return number
+
+
+def _newest_own(task: Task, config: Config, accounts: Collection[int]) -> TimelineEvent | None:
+    known = _statuses(config)
+    present = {label.casefold() for label in task.issue.labels}
+    ours = [
+        event
+        for event in task.issue.events
+        if event.kind is EventKind.LABELED
+        and event.actor.id in accounts
+        and (name := (event.label or "").casefold()) in known
+        and name in present
+    ]
+    return max(ours, key=lambda event: event.at, default=None)
+
+
+def _statuses(config: Config) -> dict[str, Status]:
+    return {config.label(status).casefold(): status for status in Status}
