@@ -45,12 +45,14 @@ def heed_own_label(task: Task, config: Config, accounts: Collection[int]) -> Tas
 def heed_own_run(task: Task, runs: Iterable[Run]) -> Task:
     """The task with the attempt of a run that its record does not know, for its end: so none starts beside it."""
     record = task.record
+    known = {attempt.number for attempt in record.attempts}
+    oldest = min(known, default=0)  # those before are not kept any more
     unknown = [
         (key.number, run)
         for run in runs
         if not run.ended
         for key in keys_in(run.title)
-        if key.task == record.task and key.number >= record.next_attempt
+        if key.task == record.task and key.number > oldest and key.number not in known
     ]
     if record.live is not None or not unknown:
         return task
@@ -58,8 +60,7 @@ def heed_own_run(task: Task, runs: Iterable[Run]) -> Task:
     attempt = Attempt(
         number, Kind.CODE, run.created_at, started_from(record), "", run=run.id, cancelled_for=_UNKNOWN
     )
-    record = replace(record, attempts=(*record.attempts, attempt), next_attempt=number + 1)
-    return replace(task, record=record, unsaved=True)
+    return replace(task, record=replace(record, attempts=(*record.attempts, attempt)), unsaved=True)
 
 
 def starts_seen(task: Task, config: Config, accounts: Collection[int]) -> int:
@@ -78,7 +79,7 @@ def starts_seen(task: Task, config: Config, accounts: Collection[int]) -> int:
 
 def with_free_key(record: Record, runs: Iterable[Run]) -> Record:
     """The record with its next key being one that no run carries: such a key is spent, whatever the record says."""
-    spent = spent_by(record.task, runs)
+    spent = spent_by(record.task, runs) | {attempt.number for attempt in record.attempts}
     number = free_number(record.next_attempt, spent)
     return record if number == record.next_attempt else replace(record, next_attempt=number)
 
