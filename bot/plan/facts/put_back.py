@@ -4,7 +4,7 @@ What we have done since stands elsewhere: in our labels, whose events nobody can
 twice is only what would start something; a rolled back count of strikes starts nothing by itself.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from msgspec.structs import replace
 
@@ -20,23 +20,26 @@ from bot.plan.facts.record_edits import started_from, with_live
 
 _GOES_ON = (Status.READY, Status.IN_PROGRESS)
 _UNKNOWN = "its record was put back to an older text, which does not know this run"
-_WHY = "its record was put back to an older text; our label since then says otherwise"
+_WHY = "its record was put back to an older text; its label since then says otherwise"
 
 
 def heed_own_label(task: Task, config: Config, accounts: Collection[int]) -> Task:
-    """The task with a record that does not go on where our own newer label ended it, by an order of a person or a result.
+    """The task with a record that does not go on where a label ended it since: ours, or a person's that we heeded.
 
-    A record is written before its label, so a label of ours that is newer than the record's last status was followed by another
-    record. Where the two agree, nothing was put back.
+    A record is written before its label, so a label of ours that is newer than the record's last status and says otherwise was
+    followed by another record. What then stands on the issue is what the last one said.
     """
     record = task.record
-    label = _newest_own(task, config, accounts)
-    if label is None or record.status_at is None or label.at <= record.status_at:
+    ours = _newest(task, config, lambda event: event.actor.id in accounts)
+    if ours is None or record.status_at is None or ours.at <= record.status_at:
         return task
-    status = _statuses(config)[(label.label or "").casefold()]
-    if status in _GOES_ON or (record.status not in _GOES_ON and record.live is None):
+    present = {label.casefold() for label in task.issue.labels}
+    shown = _newest(task, config, lambda event: (event.label or "").casefold() in present)
+    if _status(ours, config) is record.status or shown is None or _status(shown, config) in _GOES_ON:
         return task
-    record = replace(record, status=status, status_at=label.at)
+    if record.status not in _GOES_ON and record.live is None:
+        return task
+    record = replace(record, status=_status(shown, config), status_at=shown.at)
     if record.live is not None and not record.live.cancelled_for:
         record = with_live(record, cancelled_for=_WHY)
     return replace(task, record=record, unsaved=True)
@@ -96,19 +99,16 @@ def free_number(number: int, spent: Collection[int]) -> int:
     return number
 
 
-def _newest_own(task: Task, config: Config, accounts: Collection[int]) -> TimelineEvent | None:
-    known = _statuses(config)
-    present = {label.casefold() for label in task.issue.labels}
-    ours = [
+def _newest(task: Task, config: Config, counts: Callable[[TimelineEvent], bool]) -> TimelineEvent | None:
+    """The newest event that set one of our status labels and counts; of several in one second the last."""
+    found = [
         event
         for event in task.issue.events
-        if event.kind is EventKind.LABELED
-        and event.actor.id in accounts
-        and (name := (event.label or "").casefold()) in known
-        and name in present
+        if event.kind is EventKind.LABELED and _status(event, config) is not None and counts(event)
     ]
-    return max(ours, key=lambda event: event.at, default=None)
+    return max(reversed(found), key=lambda event: event.at, default=None)
 
 
-def _statuses(config: Config) -> dict[str, Status]:
-    return {config.label(status).casefold(): status for status in Status}
+def _status(event: TimelineEvent, config: Config) -> Status | None:
+    label = (event.label or "").casefold()
+    return next((status for status in Status if config.label(status).casefold() == label), None)
