@@ -56,8 +56,14 @@ class Client:
     def close(self) -> None:
         self._session.wire.close()
 
-    def view(self, prefix: str, changed_since: datetime | None, also: Sequence[int] = ()) -> View:
-        view = self._snapshots.view(prefix, changed_since, also)
+    def view(
+        self,
+        prefix: str,
+        changed_since: datetime | None,
+        also: Sequence[int] = (),
+        watched: Sequence[str] = (),
+    ) -> View:
+        view = self._snapshots.view(prefix, changed_since, also, watched)
         if view.config_blob and view.config_text is None:
             view = replace(view, config_text=rest.file(self._session, view.config_blob))
         self._labels.learn({label.name: label.node_id for label in view.labels}, view.repository.node_id)

@@ -65,8 +65,14 @@ class _Sealed:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._github, name)
 
-    def view(self, prefix: str, changed_since: datetime | None, also: Sequence[int] = ()) -> View:
-        view = self._github.view(prefix, changed_since, also)
+    def view(
+        self,
+        prefix: str,
+        changed_since: datetime | None,
+        also: Sequence[int] = (),
+        watched: Sequence[str] = (),
+    ) -> View:
+        view = self._github.view(prefix, changed_since, also, watched)
         return replace(view, issues=tuple(map(self._issue, view.issues)))
 
     def issue(self, number: int) -> Issue:

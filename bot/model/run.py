@@ -20,6 +20,7 @@ class Run(Struct, frozen=True):
     attempt: int = 1
     url: str = ""
     event: str = "workflow_dispatch"
+    node_id: str = ""
 
     @property
     def ended(self) -> bool:

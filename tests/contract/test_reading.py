@@ -279,6 +279,25 @@ def test_runs_jobs_and_artifacts_are_listed(world, github):
     assert github.download(archive) == b"PK\5\6" + b"\0" * 18
 
 
+def test_a_view_tells_the_jobs_of_the_runs_that_are_watched(world, github, face):
+    run = world.dispatch("cf-worker.yml", inputs={"units": "[]", "keys": "cf-1-1"})
+    other = world.dispatch("cf-worker.yml", inputs={"units": "[]", "keys": "cf-2-1"})
+    world.put_job(run, JobState("#1 / agent", "completed", "success"))
+    world.put_job(run, JobState("#1 / publish", "in_progress"))
+    ids = [one.node_id for one in (github.run(run), github.run(other))]
+
+    view = github.view("cf", None, (), [*ids, "WFR_kwLO1"])
+    assert [(job.name, job.status, job.conclusion) for job in view.at_work[ids[0]]] == [
+        ("#1 / agent", "completed", "success"),
+        ("#1 / publish", "in_progress", None),
+    ]
+    assert view.at_work[ids[1]] == ()
+    assert set(view.at_work) == {*ids}
+    assert github.view("cf", None).at_work == {}
+    blind = world.run_token(8, {"issues": "read", "actions": "read", "contents": "read"}, "blind")
+    assert face.github(blind).view("cf", None, (), ids).at_work == {}
+
+
 @pytest.mark.parametrize(
     ("keeps", "shown"), [(KeptOver.BESIDE, ["a", "a"]), (KeptOver.ONCE, ["a"]), (KeptOver.GONE, ["a"])]
 )

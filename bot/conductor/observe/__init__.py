@@ -10,11 +10,11 @@ from bot.conductor.observe.checkboxes import pause_words, read_boxes, with_boxes
 from bot.conductor.observe.lookups import look_up
 from bot.conductor.observe.lost_records import with_lost_records
 from bot.conductor.observe.put_back import with_free_gates, with_own_deeds
+from bot.conductor.observe.reports_due import recent_artifacts, watched_runs
 from bot.conductor.observe.runs import (
     RUNS_WINDOW,
     live_attempts,
     orphaned_runs,
-    recent_artifacts,
     tasks_named_by,
     with_recorded_runs,
     worker_runs,
@@ -54,7 +54,7 @@ def observe(
 ) -> Observation:
     """One look at the repository. Raises what the port raises."""
     runs, missing = worker_runs(github, now - RUNS_WINDOW)
-    view, config, problem, state, dashboard = read_view(github, now, tasks_named_by(runs))
+    view, config, problem, state, dashboard = read_view(github, now, tasks_named_by(runs), watched_runs(runs))
     accounts = frozenset({view.viewer.id, *config.also})
     comments = github.comments_since(state.comments_since if state else now - FIRST_WINDOW)
     acted = _seen_to(comments, state, accounts)
@@ -81,7 +81,7 @@ def observe(
         accounts=accounts,
         tasks=tasks,
         runs=runs,
-        artifacts=recent_artifacts(github, live),
+        artifacts=recent_artifacts(github, tasks, batches, runs, view.at_work),
         comments=by_issue(comments),
         needs=native_needs(issues),
         batches=batches,

@@ -63,6 +63,11 @@ class WorldRun:
         return self.status == "completed"
 
 
+def node_id_of(run: WorldRun) -> str:
+    """Its id in GraphQL."""
+    return f"WFR_kwLO{run.id}"
+
+
 class KeptOver(Enum):
     """What becomes of artifacts once all jobs of their run are run again.
 

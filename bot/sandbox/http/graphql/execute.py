@@ -29,6 +29,7 @@ from bot.sandbox.http.graphql.cost import Cost, cost_of
 from bot.sandbox.http.graphql.nodes import (
     EVENT_TYPES,
     BlobRef,
+    CheckSuiteRef,
     CommitRef,
     Context,
     Foreign,
@@ -51,10 +52,11 @@ from bot.sandbox.world import (
     Token,
     UnknownToTheSandbox,
     World,
+    WorldRun,
 )
 from bot.sandbox.world.errors import too_much
 from bot.sandbox.world.limits import Unfinished
-from bot.sandbox.world.state import ReviewState
+from bot.sandbox.world.state import JobState, ReviewState
 
 _SCHEMA = Path(__file__).with_name("github.graphql")
 _SNAKE = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -180,6 +182,9 @@ def _type_name(value: Any) -> str:
         Viewer: "User",
         CommitRef: "Commit",
         BlobRef: "Blob",
+        CheckSuiteRef: "CheckSuite",
+        WorldRun: "WorkflowRun",
+        JobState: "CheckRun",
     }
     return names[type(value)]
 

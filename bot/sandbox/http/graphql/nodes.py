@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from bot.model.issue import Account, NeedState
 from bot.model.ref import Ref
 from bot.sandbox.http.graphql.cost import Cost
-from bot.sandbox.world import ApiError, IssueState, PullState, Token, World
+from bot.sandbox.world import ApiError, IssueState, PullState, Token, World, WorldRun
 from bot.sandbox.world.errors import not_found
 from bot.sandbox.world.limits import Unfinished
 
@@ -80,6 +80,11 @@ class Milestone:
 @dataclass(frozen=True, slots=True)
 class Viewer:
     account: Account
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSuiteRef:
+    run: WorldRun
 
 
 @dataclass(frozen=True, slots=True)
