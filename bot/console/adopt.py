@@ -1,11 +1,11 @@
 """`cf adopt`: sign what is older than CF_STATE_KEY, once, by a person's word."""
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from bot.github.port import GitHub
-from bot.github.signatures import SEALED, read_key
+from bot.github.signatures import SEALED, places_of_comment, places_of_issue, read_key
 from bot.model.change import Change, EditComment, EditIssue
 from bot.model.errors import UsageError
 from bot.notation.config import read_config
@@ -66,7 +66,8 @@ def adopt(github: GitHub, key: str, account: str, old: str = "", *, dry_run: boo
 def _unsigned(github: GitHub, key: str, account: str, old: str) -> Iterator[tuple[Change | None, str]]:
     for comment in github.comments_since(_EVER):
         if comment.author.login.casefold() == account.casefold() and not comment.on_pull:
-            body, words = _judge(comment.body, key, old)
+            places = places_of_comment(comment.issue, comment.node_id)
+            body, words = _judge(comment.body, key, old, places)
             if words:
                 yield (
                     EditComment(comment.node_id, body) if body else None,
@@ -76,15 +77,24 @@ def _unsigned(github: GitHub, key: str, account: str, old: str) -> Iterator[tupl
     for label in (f"{prefix}:dashboard", f"{prefix}:batch"):
         for issue in (*github.labelled(label), *github.labelled(label, closed=True)):
             if issue.author.login.casefold() == account.casefold():
-                body, words = _judge(issue.body, key, old)
+                body, words = _judge(issue.body, key, old, places_of_issue(issue.number))
                 if words:
                     yield EditIssue(issue.node_id, body) if body else None, f"{words}: #{issue.number}"
 
 
-def _judge(body: str, key: str, old: str) -> tuple[str, str]:
-    """The signed text and a word for the list; no text where it must not be signed, no word where there is nothing to do."""
-    if signed(body, key, SEALED) == body:
+def _judge(body: str, key: str, old: str, places: Sequence[str]) -> tuple[str, str]:
+    """The signed text and a word for the list; no text where it must not be signed, no word where there is nothing to do.
+
+    What is signed for no place, as everything was once, is signed anew for its own.
+    """
+    if signed(body, key, SEALED) == body == signed(body, key, SEALED, places[0]):
         return "", ""
-    if "!wrong -->" in checked(body, (key, *([old] if old else [])), SEALED):
+    if not _is_spoilt(checked(body, (key,), SEALED, [place for place in places if place])):
+        return "", ""
+    if "!wrong -->" in checked(body, (key, *([old] if old else [])), SEALED, places):
         return "", "left alone, its signature is wrong"
-    return signed(body, key, SEALED), "signed"
+    return signed(body, key, SEALED, places[0]), "signed"
+
+
+def _is_spoilt(body: str) -> bool:
+    return "!wrong -->" in body or "!missing -->" in body

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from bot.github import lookups, pulls, rest, write
 from bot.github.app import CONDUCTING, app_credential
 from bot.github.credential import Credential
+from bot.github.sending import Sender
 from bot.github.session import Session
 from bot.github.shapes import shaped
 from bot.github.signatures import read_key, with_signatures
@@ -42,6 +43,7 @@ class Client:
         self.credential = credential or Credential("")
         self._snapshots = Snapshots(session, config_path)
         self._labels = write.Labels(session)
+        self._sender = Sender(session)
 
     def __enter__(self) -> Self:
         return self
@@ -54,8 +56,14 @@ class Client:
     def close(self) -> None:
         self._session.wire.close()
 
-    def view(self, prefix: str, changed_since: datetime | None, also: Sequence[int] = ()) -> View:
-        view = self._snapshots.view(prefix, changed_since, also)
+    def view(
+        self,
+        prefix: str,
+        changed_since: datetime | None,
+        also: Sequence[int] = (),
+        watched: Sequence[str] = (),
+    ) -> View:
+        view = self._snapshots.view(prefix, changed_since, also, watched)
         if view.config_blob and view.config_text is None:
             view = replace(view, config_text=rest.file(self._session, view.config_blob))
         self._labels.learn({label.name: label.node_id for label in view.labels}, view.repository.node_id)
@@ -134,7 +142,7 @@ class Client:
         return rest.download(self._session, artifact_id)
 
     def write(self, changes: Sequence[Change]) -> tuple[Written, ...]:
-        return write.write(self._session, self._labels, changes)
+        return write.write(self._sender, self._labels, changes)
 
     def ensure_labels(self, names: Mapping[str, tuple[str, str]]) -> None:
         self._labels.look_up(list(names))

@@ -219,6 +219,20 @@ def run(found: Json) -> Run:
         attempt=int(found.get("run_attempt") or 1),
         url=found.get("html_url") or "",
         event=found.get("event") or "",
+        node_id=found.get("node_id") or "",
+    )
+
+
+def check_run(node: Json) -> Job:
+    """A job as GraphQL shows it: a check run of the same name. Its ids are past GraphQL's integers, so it has none here."""
+    return Job(
+        id=0,
+        run_id=0,
+        name=node.get("name") or "",
+        status=str(node.get("status") or "").lower(),
+        conclusion=str(node["conclusion"]).lower() if node.get("conclusion") else None,
+        started_at=maybe_time(node.get("startedAt")),
+        completed_at=maybe_time(node.get("completedAt")),
     )
 
 

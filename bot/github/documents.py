@@ -50,15 +50,17 @@ fragment Task on Issue {
     }
   }
   userContentEdits(first: 100) { nodes { editedAt editor { ...Who } } }
+  comments(first: %FIRST%) { nodes { ...Words } }%MORE%
+}"""
+
+_PULLS = """
   closedByPullRequestsReferences(first: 3, includeClosedPrs: true) {
     nodes {
       number state isDraft merged mergeable headRefName headRefOid url
       author { ...Who }
       repository { nameWithOwner }
     }
-  }
-  comments(first: %FIRST%) { nodes { ...Words } }%EDGES%
-}"""
+  }"""
 
 EDGES = """
   blockedBy(first: 50) { nodes { number state stateReason(enableDuplicate: true) repository { nameWithOwner } } }
@@ -101,15 +103,32 @@ MOST_NUMBER = 2**31 - 1
 """GraphQL's integers have 32 bits."""
 
 
+_AT_WORK = """
+fragment AtWork on WorkflowRun {
+  id
+  checkSuite { checkRuns(first: 100) { pageInfo { hasNextPage } nodes { name status conclusion startedAt completedAt } } }
+}"""
+
+MOST_WATCHED = 50
+"""Runs whose jobs are read with a view: each costs what one list does, and nodes take at most a hundred ids."""
+
+
 def view(
-    lists: Sequence[str], numbers: Sequence[int], labels: int, *, facts: bool, since: bool, edges: bool
+    lists: Sequence[str],
+    numbers: Sequence[int],
+    labels: int,
+    *,
+    facts: bool,
+    since: bool,
+    edges: bool,
+    watched: bool = False,
 ) -> str:
     """One page of each of the `lists` (`open`, `own`, `closed`, `done`), the issues numbered, and with `facts` the rest of
     a view, pull requests that carry a label of the `open` list included.
 
     Variables: `owner`, `name`; with `facts` the `config` (as `HEAD:path`);
     per list its `labels`, `after` and `size` by prefix (`open_size`); `since` for `done`;
-    `label_<i>` for each of the `labels`.
+    `label_<i>` for each of the `labels`; with `watched` the `runs` by node id.
     """
     asked = [_list(name, since=since) for name in lists]
     if facts:
@@ -126,8 +145,14 @@ def view(
     declared += [f"$label_{i}: String!" for i in range(labels)]
     viewer = "  viewer { login databaseId }\n" if facts else ""
     used = [_WHO]
+    if watched:
+        declared.append("$runs: [ID!]!")
+        viewer += "  watched: nodes(ids: $runs) { ...AtWork }\n"
+        used.append(_AT_WORK)
     if lists or numbers:
-        used += [_WORDS, task(edges=edges)]
+        used += [_WORDS, task(edges=edges)] if numbers or {*lists} - {"own"} else [_WORDS]
+    if "own" in lists:
+        used.append(_OWN)
     if numbers or "open" in lists:
         used.append(_REVIEWED)
     if numbers or facts:
@@ -140,13 +165,21 @@ def view(
 
 def task(*, edges: bool) -> str:
     """The fragment that reads one issue."""
-    return _TASK.replace("%EDGES%", EDGES if edges else "").replace("%FIRST%", str(FIRST_COMMENTS))
+    return _fragment(_PULLS + (EDGES if edges else ""))
+
+
+def _fragment(more: str) -> str:
+    return _TASK.replace("%MORE%", more).replace("%FIRST%", str(FIRST_COMMENTS))
+
+
+# A dashboard or a batch needs nothing and is closed by no pull request: what is not asked for costs nothing.
+_OWN = _fragment("").replace("fragment Task", "fragment Own")
 
 
 def _list(name: str, *, since: bool) -> str:
     states = "OPEN" if name in ("open", "own") else "CLOSED"
     newer = ", filterBy: {since: $since}" if name == "done" and since else ""
-    fields = "...Task ...Reviewed" if name == "open" else "...Task"
+    fields = {"open": "...Task ...Reviewed", "own": "...Own"}.get(name, "...Task")
     return (
         f"    {name}: issues(first: ${name}_size, after: ${name}_after, states: [{states}], labels: ${name}_labels"
         f"{newer}, {_BY_CREATION}) {{ pageInfo {{ hasNextPage endCursor }} nodes {{ {fields} }} }}"
@@ -158,6 +191,19 @@ COMMENTS = (
     + _WHO
     + _WORDS
 )
+
+
+MADE = (
+    "query Made($owner: String!, $name: String!, $ids: [ID!]!, $issues: Int!) {"
+    " viewer { login databaseId }"
+    " nodes(ids: $ids) { __typename"
+    " ... on Issue { id comments(last: 50) { nodes { ...Words } } }"
+    " ... on PullRequest { id comments(last: 50) { nodes { ...Words } } } }"
+    " repository(owner: $owner, name: $name) {"
+    " issues(first: $issues, orderBy: {field: CREATED_AT, direction: DESC}) {"
+    " nodes { id fullDatabaseId number title body createdAt author { ...Who } } } } }" + _WHO + _WORDS
+)
+"""The newest comments of at most fifty issues or pull requests, and the newest issues: what has just been made."""
 
 
 def needs(repositories: Sequence[Sequence[int]]) -> str:

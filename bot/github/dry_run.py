@@ -44,8 +44,14 @@ class DryRun:
         self._comments: dict[str, Comment] = {}
         self._edits: dict[str, str] = {}
 
-    def view(self, prefix: str, changed_since: datetime | None, also: Sequence[int] = ()) -> View:
-        view = self._github.view(prefix, changed_since, also)
+    def view(
+        self,
+        prefix: str,
+        changed_since: datetime | None,
+        also: Sequence[int] = (),
+        watched: Sequence[str] = (),
+    ) -> View:
+        view = self._github.view(prefix, changed_since, also, watched)
         self._viewer, self._at = view.viewer, view.at
         for issue in view.issues:
             self._learn(issue)

@@ -131,9 +131,17 @@ def graphql_fault(
             return Limited(
                 f"{what}: GitHub's rate limit is reached ({said})", limit.wait, secondary=limit.secondary
             )
-        if kind in _TOO_LARGE or (_BROKE_DOWN_WORDS.search(said) and not kind):
+        if unfinished(error):
             return Busy(f"{what}: GitHub could not finish the query ({said})", 502)
     return None
+
+
+def unfinished(error: Mapping[str, Any]) -> bool:
+    """Whether a GraphQL error says that GitHub gave up the document, or this part of it, before its end."""
+    kind = str(error.get("type") or "")
+    return kind in _TOO_LARGE or (
+        not kind and bool(_BROKE_DOWN_WORDS.search(str(error.get("message") or "")))
+    )
 
 
 def forbidden(error: Mapping[str, Any]) -> bool:

@@ -19,12 +19,19 @@ from bot.model.view import View
 class Reader(Protocol):
     """What a tick reads."""
 
-    def view(self, prefix: str, changed_since: datetime | None, also: Sequence[int] = ()) -> View:
+    def view(
+        self,
+        prefix: str,
+        changed_since: datetime | None,
+        also: Sequence[int] = (),
+        watched: Sequence[str] = (),
+    ) -> View:
         """One snapshot of repository, configuration, labels and tracked issues.
 
         Tracked: open issues with a label of ours (`<prefix>:` one of the status names, `dashboard`, `batch`); closed ones
         still labelled backlog, ready, in-progress, blocked, failed, batch/pending or batch/running; closed ones labelled
-        done that changed since `changed_since`; and the issues numbered in `also`. Raises CannotGoOn if data is null with errors.
+        done that changed since `changed_since`; and the issues numbered in `also`. `watched` are runs (node ids) whose jobs are
+        told as well, if the token may read checks. Raises CannotGoOn if data is null with errors.
         """
         ...
 
@@ -45,7 +52,7 @@ class Reader(Protocol):
         ...
 
     def jobs(self, run_id: int) -> tuple[Job, ...]:
-        """The jobs of a run's latest attempt."""
+        """The jobs of all attempts of a run; each says of which it is."""
         ...
 
     def annotations(self, job_id: int) -> tuple[str, ...]:

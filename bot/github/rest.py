@@ -143,7 +143,7 @@ def run(session: Session, run_id: int) -> Run:
 
 
 def jobs(session: Session, run_id: int) -> tuple[Job, ...]:
-    pages = session.pages(session.path("actions", "runs", run_id, "jobs"), {"filter": "latest"}, "jobs")
+    pages = session.pages(session.path("actions", "runs", run_id, "jobs"), {"filter": "all"}, "jobs")
     return tuple({one["id"]: decode.job(one) for one in _flat(pages)}.values())
 
 

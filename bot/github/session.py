@@ -9,13 +9,14 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from bot.github.faults import Answer, Limited, Lost, fault, graphql_fault
+from bot.github.faults import Answer, Busy, Limited, Lost, fault, graphql_fault
 from bot.github.retry import SHORT_WAIT, Repeat, policy
 from bot.github.wire import Wire
 from bot.model.errors import BotError, TryLater
 
 _FIRST_PAUSE = timedelta(seconds=60)  # GitHub: at least a minute where no time is named, and longer each time
 _LONGEST_PAUSE = timedelta(minutes=15)
+_CLOCKS = timedelta(minutes=15)  # how far our clock and GitHub's may be apart
 _WRITE_GAP = timedelta(seconds=1)  # GitHub: at least a second between requests that change something
 _T = TypeVar("_T")
 
@@ -53,6 +54,7 @@ class Session:
         self._paused: dict[str, datetime] = {}
         self._unnamed_limits = 0
         self._last_write: datetime | None = None
+        self._heard_at: datetime | None = None
         self._known: dict[tuple[str, tuple[tuple[str, Any], ...]], Answer] = {}
 
     def path(self, *segments: str | int) -> str:
@@ -103,12 +105,26 @@ class Session:
         """Read by GraphQL. Raises Busy at once if the query is `large` and GitHub could not finish it."""
         return self._graphql(document, variables, what, Repeat.LARGE_READ if large else Repeat.READ)
 
-    def mutate(self, document: str, variables: Mapping[str, Any], what: str) -> Reply:
-        """Change by GraphQL: spaced, and never sent twice after it may have arrived."""
-        self._space()
-        return self._graphql(document, variables, what, Repeat.WRITE)
+    def mutate(self, document: str, variables: Mapping[str, Any], what: str, *, parts: bool = False) -> Reply:
+        """Change by GraphQL: spaced, and never sent twice after it may have arrived.
 
-    def _graphql(self, document: str, variables: Mapping[str, Any], what: str, repeat: Repeat) -> Reply:
+        With `parts` a document that GitHub gave up comes back with what its answer tells; else Busy is raised for it.
+        """
+        self._space()
+        return self._graphql(document, variables, what, Repeat.WRITE, parts=parts)
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass."""
+        self._sleep(seconds)
+
+    @property
+    def heard_at(self) -> datetime:
+        """GitHub's time in the newest of its answers; before the first a time that is no later than it."""
+        return self._heard_at or self._now() - _CLOCKS
+
+    def _graphql(
+        self, document: str, variables: Mapping[str, Any], what: str, repeat: Repeat, *, parts: bool = False
+    ) -> Reply:
         def once() -> Reply:
             body = {"query": document, "variables": dict(variables)}
             answer = self._once("POST", self._graphql_url, what, "graphql", json=body)
@@ -119,7 +135,7 @@ class Session:
             if isinstance(void, Limited) and repeat is Repeat.WRITE:
                 # Some of the document may have been carried out, so this one must not be waited for and sent again.
                 void.wait = max(void.wait or 0.0, _FIRST_PAUSE.total_seconds())
-            if void is not None:
+            if void is not None and not (parts and isinstance(void, Busy)):
                 self._refuse(void, "graphql")
             return Reply(found.get("data") or {}, errors, _date(answer) or self._now())
 
@@ -143,6 +159,7 @@ class Session:
                 f"{what}: not sent, because GitHub's rate limit lasts until {until:%H:%M:%S} UTC", until
             )
         answer = self.wire.send(method, url, **parts)
+        self._heard_at = _date(answer) or self._heard_at
         error = fault(answer, what, self._now())
         if error is not None:
             self._refuse(error, bucket)

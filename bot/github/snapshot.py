@@ -5,7 +5,7 @@ finish is asked again with smaller pages, and the size that worked is kept for a
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from bot.model.batch import BatchState
 from bot.model.config import CONFIG_PATH
 from bot.model.errors import CannotGoOn, NotFound, TryLater
 from bot.model.issue import Issue
+from bot.model.run import Job
 from bot.model.status import Status
 from bot.model.view import Label, Repository, View
 
@@ -56,7 +57,9 @@ class Snapshots:
         self._size = 0
         self._edges = True
 
-    def view(self, prefix: str, changed_since: datetime | None, also: Sequence[int]) -> View:
+    def view(
+        self, prefix: str, changed_since: datetime | None, also: Sequence[int], watched: Sequence[str] = ()
+    ) -> View:
         """See `Reader.view`. A configuration that GraphQL does not give whole has its blob and no text."""
         lists = [
             _List("open", tuple(f"{prefix}:{name}" for name in Status)),
@@ -68,7 +71,8 @@ class Snapshots:
         names = tuple(f"{prefix}:{name}" for name in (*Status, *_OTHER_LABELS))
         numbers = _there(also)
         issues: dict[int, Issue] = {}
-        first = self._round(lists, numbers, names, changed_since, facts=True)
+        runs = list(dict.fromkeys(run for run in watched if run))[: documents.MOST_WATCHED]
+        first = self._round(lists, numbers, names, changed_since, facts=True, watched=runs)
         self._take(first, lists, issues)
         while numbers or any(not one.done for one in lists):
             self._take(self._round(lists, numbers, (), changed_since, facts=False), lists, issues)
@@ -109,6 +113,7 @@ class Snapshots:
         since: datetime | None,
         *,
         facts: bool,
+        watched: Sequence[str] = (),
     ) -> Reply:
         """One document, asked again with smaller pages if it is too much, and without edges if the server knows none.
 
@@ -125,6 +130,7 @@ class Snapshots:
                 facts=facts,
                 since=since is not None,
                 edges=self._edges,
+                watched=bool(watched),
             )
             variables = {
                 "owner": self._session.owner,
@@ -134,6 +140,7 @@ class Snapshots:
             if facts:
                 variables["config"] = self._config
             variables |= {f"label_{i}": name for i, name in enumerate(names)}
+            variables |= {"runs": list(watched)} if watched else {}
             if since is not None and any(one.name == "done" for one in lists):
                 variables["since"] = since.astimezone(UTC).isoformat(timespec="seconds")
             try:
@@ -218,7 +225,17 @@ class Snapshots:
             config_text=config.get("text") if whole else None,
             config_blob=config.get("oid") or "",
             at=reply.at,
+            at_work=dict(_at_work(reply)),
         )
+
+
+def _at_work(reply: Reply) -> Iterator[tuple[str, tuple[Job, ...]]]:
+    """What is told of the watched runs, each with all its jobs; one of which GitHub keeps something back is left out."""
+    for node in reply.data.get("watched") or ():
+        runs = ((node or {}).get("checkSuite") or {}).get("checkRuns") or {}
+        found = runs.get("nodes")
+        if found is not None and all(found) and not runs["pageInfo"]["hasNextPage"]:
+            yield str(node["id"]), tuple(map(decode.check_run, found))
 
 
 def _there(numbers: Iterable[int]) -> list[int]:
@@ -248,6 +265,8 @@ def _bearable(error: Mapping[str, Any], path: tuple[str | int, ...]) -> bool:
     """Whether the rest may be used: a hidden node of a list, an issue number that is not there, a missing actor or closer."""
     if not path:
         return False
+    if path[0] == "watched":
+        return True  # what is not told is not known, and asked for in another way
     last = str(path[-1])
     if last[0] == "n" and last[1:].isdecimal():
         return error.get("type") == "NOT_FOUND"

@@ -1,11 +1,12 @@
-"""Changes as GraphQL mutations, many in one document by alias. Text is in variables, never in the document."""
+"""Changes as the input of GraphQL mutations. Text is in variables, never in a document."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.github import documents
-from bot.github.faults import clean, forbidden, where
+from bot.github.faults import clean
 from bot.github.fit import fit, fit_title
+from bot.github.sending import Ready, Sender
 from bot.github.session import Session
 from bot.model.change import (
     AddLabel,
@@ -21,26 +22,6 @@ from bot.model.change import (
     Written,
 )
 from bot.model.errors import CannotGoOn
-
-MAX_CHANGES = 40
-MAX_BYTES = (
-    400_000  # of text in one document; GitHub names no limit, this is far below what it is seen to take
-)
-
-_ISSUE = "{ id fullDatabaseId number }"
-_LABELABLE = f"labelable {{ ... on Issue {_ISSUE} ... on PullRequest {_ISSUE} }}"
-_COMMENT = "{ id fullDatabaseId body issue { number } }"
-_MUTATIONS = {
-    AddLabel: ("addLabelsToLabelable", "AddLabelsToLabelableInput", _LABELABLE),
-    RemoveLabel: ("removeLabelsFromLabelable", "RemoveLabelsFromLabelableInput", _LABELABLE),
-    CreateComment: ("addComment", "AddCommentInput", f"commentEdge {{ node {_COMMENT} }}"),
-    EditComment: ("updateIssueComment", "UpdateIssueCommentInput", f"issueComment {_COMMENT}"),
-    CloseIssue: ("closeIssue", "CloseIssueInput", f"issue {_ISSUE}"),
-    ReopenIssue: ("reopenIssue", "ReopenIssueInput", f"issue {_ISSUE}"),
-    CreateIssue: ("createIssue", "CreateIssueInput", f"issue {_ISSUE}"),
-    EditIssue: ("updateIssue", "UpdateIssueInput", "issue { id fullDatabaseId number body }"),
-    React: ("addReaction", "AddReactionInput", "subject { id }"),
-}
 
 
 class Labels:
@@ -64,6 +45,11 @@ class Labels:
         """The repository's node id, after `look_up`."""
         return self._repository
 
+    @property
+    def of(self) -> str:
+        """The repository's name."""
+        return self._session.repository
+
     def look_up(self, names: Sequence[str]) -> None:
         """Ask for those that are not known yet. Raises CannotGoOn if the repository cannot be read."""
         unknown = sorted({name for name in names if self.id(name) is None})
@@ -82,7 +68,7 @@ class Labels:
             self.learn({label["name"]: label["id"] for label in known if label}, found["id"])
 
 
-def write(session: Session, labels: Labels, changes: Sequence[Change]) -> tuple[Written, ...]:
+def write(sender: Sender, labels: Labels, changes: Sequence[Change]) -> tuple[Written, ...]:
     """See `Writer.write`."""
     wanted = [name for change in changes for name in _label_names(change)]
     if any(labels.id(name) is None for name in wanted) or (
@@ -90,26 +76,17 @@ def write(session: Session, labels: Labels, changes: Sequence[Change]) -> tuple[
     ):
         labels.look_up(wanted)
     answers: dict[int, Written] = {}
-    ready: list[tuple[int, Change, dict[str, Any]]] = []
+    ready: list[Ready] = []
     for place, change in enumerate(changes):
         missing = [name for name in _label_names(change) if labels.id(name) is None]
         if not missing:
-            ready.append((place, change, _input(change, labels)))
+            ready.append(Ready(place, change, _input(change, labels)))
         elif isinstance(change, RemoveLabel):
             answers[place] = Written()  # a label that the repository does not have is on no issue
         else:
-            answers[place] = Written(error=f"{session.repository} has no label {', '.join(missing)}")
-    for chunk in _chunks(ready):
-        answers |= _send(session, chunk)
+            answers[place] = Written(error=f"{labels.of} has no label {', '.join(missing)}")
+    answers |= sender.send(ready)
     return tuple(answers[place] for place in range(len(changes)))
-
-
-def document(changes: Sequence[Change]) -> str:
-    """The mutation for these changes: alias and variable `c<i>` each."""
-    parts = [(i, *_MUTATIONS[type(change)]) for i, change in enumerate(changes)]
-    declared = ", ".join(f"$c{i}: {kind}!" for i, _, kind, _ in parts)
-    body = "\n".join(f"  c{i}: {name}(input: $c{i}) {{ {fields} }}" for i, name, _, fields in parts)
-    return f"mutation Write({declared}) {{\n{body}\n}}"
 
 
 def _input(change: Change, labels: Labels) -> dict[str, Any]:
@@ -146,65 +123,3 @@ def _label_names(change: Change) -> tuple[str, ...]:
             return names
         case _:
             return ()
-
-
-_Ready = tuple[int, Change, dict[str, Any]]
-
-
-def _chunks(ready: Sequence[_Ready]) -> Iterator[list[_Ready]]:
-    chunk: list[_Ready] = []
-    size = 0
-    for one in ready:
-        weight = sum(len(value.encode()) for value in one[2].values() if isinstance(value, str))
-        if chunk and (len(chunk) == MAX_CHANGES or size + weight > MAX_BYTES):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(one)
-        size += weight
-    if chunk:
-        yield chunk
-
-
-def _send(session: Session, chunk: Sequence[_Ready]) -> dict[int, Written]:
-    variables = {f"c{i}": value for i, (_, _, value) in enumerate(chunk)}
-    reply = session.mutate(
-        document([change for _, change, _ in chunk]), variables, f"writing to {session.repository}"
-    )
-    void = [error for error in reply.errors if not where(error)]
-    if reply.errors and not any(reply.data.values()) and all(forbidden(error) for error in reply.errors):
-        said = clean(reply.errors[0].get("message"))
-        raise CannotGoOn(
-            f"the token may not write to {session.repository} ({said}); it needs the permission issues: write"
-        )
-    refusals = {where(error)[0]: clean(error.get("message")) for error in reply.errors if where(error)}
-    answers = {}
-    for i, (place, change, sent) in enumerate(chunk):
-        alias = f"c{i}"
-        answer = reply.data.get(alias)
-        if answer is None:
-            said = refusals.get(alias) or (
-                clean(void[0].get("message")) if void else "GitHub did not say what became of it"
-            )
-            gone = isinstance(change, RemoveLabel) and str(sent["labelIds"][0]) in said
-            answers[place] = Written() if gone else Written(error=said)
-        else:
-            answers[place] = _written(change, sent, answer)
-    return answers
-
-
-def _written(change: Change, sent: Mapping[str, Any], answer: Mapping[str, Any]) -> Written:
-    edge = answer.get("commentEdge") or {}
-    kinds = ("issueComment", "issue", "labelable", "subject")
-    node = next((answer[kind] for kind in kinds if answer.get(kind)), edge.get("node") or {})
-    if isinstance(change, EditComment | EditIssue) and not _same(sent["body"], str(node.get("body"))):
-        return Written(error="GitHub accepted the new text and did not store it")
-    return Written(
-        node_id=node.get("id") or "",
-        id=int(node.get("fullDatabaseId") or 0),
-        number=int(node.get("number") or (node.get("issue") or {}).get("number") or 0),
-    )
-
-
-def _same(sent: str, stored: str) -> bool:
-    """GitHub may store line ends and outer blanks in its own way."""
-    return sent.replace("\r\n", "\n").strip() == stored.replace("\r\n", "\n").strip()

@@ -20,6 +20,7 @@ class Run(Struct, frozen=True):
     attempt: int = 1
     url: str = ""
     event: str = "workflow_dispatch"
+    node_id: str = ""
 
     @property
     def ended(self) -> bool:
@@ -27,7 +28,7 @@ class Run(Struct, frozen=True):
 
 
 class Job(Struct, frozen=True):
-    """One job of a run's latest attempt. `name` of a called workflow's job is `<caller leg> / <job>`."""
+    """One job of one of a run's attempts. `name` of a called workflow's job is `<caller leg> / <job>`."""
 
     id: int
     run_id: int

@@ -50,29 +50,35 @@ def read_marker(name: str, text: str) -> str | None:
     return payload
 
 
-def signed(text: str, key: str, names: Collection[str]) -> str:
-    """The text with a signature in each marker of these names."""
+def signed(text: str, key: str, names: Collection[str], place: str = "") -> str:
+    """The text with a signature in each marker of these names. Where `place` is given it holds in that place only."""
     return _MARKER.sub(
-        lambda match: _with_mark(match, _signature(match, key)) if match[1] in names else match[0], text
+        lambda match: _with_mark(match, _signature(match, key, place)) if match[1] in names else match[0],
+        text,
     )
 
 
-def checked(text: str, keys: Sequence[str], names: Collection[str]) -> str:
-    """The text as it was before it was signed, and each marker of these names spoilt that none of the keys has signed."""
+def checked(text: str, keys: Sequence[str], names: Collection[str], places: Sequence[str] = ("",)) -> str:
+    """The text as it was before it was signed, and each marker of these names spoilt that none of the keys has signed for one
+    of the places.
+    """
 
     def judge(match: re.Match[str]) -> str:
         if match[1] not in names:
             return match[0]
         if match[4] is None:
             return _with_mark(match, _MISSING)
-        right = any(hmac.compare_digest(match[4], _signature(match, key)) for key in keys)
+        right = any(
+            hmac.compare_digest(match[4], _signature(match, key, place)) for key in keys for place in places
+        )
         return _with_mark(match, "" if right else _WRONG)
 
     return _MARKER.sub(judge, text)
 
 
-def _signature(match: re.Match[str], key: str) -> str:
-    return hmac.digest(key.encode(), f"{match[1]} {match[2]} {match[3]}".encode(), "sha256").hex()
+def _signature(match: re.Match[str], key: str, place: str) -> str:
+    what = f"{match[1]} {match[2]} {match[3]}" + (f" {place}" if place else "")
+    return hmac.digest(key.encode(), what.encode(), "sha256").hex()
 
 
 def _with_mark(match: re.Match[str], mark: str) -> str:

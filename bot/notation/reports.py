@@ -4,7 +4,10 @@
 `cf-report-<key>` (made by the publish job) holds `report.json` alone.
 """
 
+from collections.abc import Iterable
+
 from bot.model.report import Report
+from bot.model.run import Artifact
 from bot.notation.codec import dump, load
 
 REPORT_FILE = "report.json"
@@ -17,6 +20,16 @@ def work_name(key: str) -> str:
 
 def report_name(key: str) -> str:
     return f"cf-report-{key}"
+
+
+def kept_as(name: str, artifacts: Iterable[Artifact]) -> list[Artifact]:
+    """Those of this name that can still be had, newest first.
+
+    A run that was run again may show several of one name, of several attempts. What one of them holds tells whether it is the one
+    that is meant; only then does its age decide.
+    """
+    there = (artifact for artifact in artifacts if artifact.name == name and not artifact.expired)
+    return sorted(there, key=lambda artifact: (artifact.created_at, artifact.id), reverse=True)
 
 
 def write_report(report: Report) -> str:

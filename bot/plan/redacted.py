@@ -12,10 +12,12 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.model.advice import Judged
-from bot.model.batch import Batch
+from bot.model.batch import Batch, Search
+from bot.model.cause import Met
 from bot.model.command import NAMES, Command
-from bot.model.config import Config
+from bot.model.config import Config, Hooks
 from bot.model.decision import Decision, Plan
+from bot.model.engine import WORD
 from bot.model.issue import Comment, Issue
 from bot.model.record import Answer, Attempt, Record
 from bot.model.report import Question, Report
@@ -30,11 +32,13 @@ from bot.notation.digests import digest_of, named
 from bot.notation.keys import keys_in
 from bot.notation.needs import looks_like_declaration
 from bot.notation.quoting import quote_line
+from bot.plan.attempts.ending import cancelled_by
 from bot.plan.questions.supervisor import Automatic, fingerprint_of, judge
 
 _LEG = re.compile(r"#[0-9]{1,10}")
 _BRANCH = re.compile(r"cf/[0-9]{1,10}(-[0-9]{1,10})?")
 _ROLE = re.compile(r"[a-z]{1,20}")
+_REPORT = re.compile(r"cf-report-cf-[0-9]{1,10}-[0-9]{1,10}")
 _WARNING = "warning:"
 _WARNING_MOST = 200 - len(_WARNING)  # how much of a warning its notice's fingerprint holds
 
@@ -54,6 +58,11 @@ def redacted(snapshot: Snapshot) -> Snapshot:
         jobs={
             run: tuple(replace(job, name=_job(job.name)) for job in jobs)
             for run, jobs in snapshot.jobs.items()
+        },
+        artifacts=tuple(replace(one, name=_artifact(one.name)) for one in snapshot.artifacts),
+        annotations={
+            job: tuple(text if cancelled_by(text) else named(text) for text in texts)
+            for job, texts in snapshot.annotations.items()
         },
         reports={number: _report(report) for number, report in snapshot.reports.items()},
         starts_blocked_by=quote_line(snapshot.starts_blocked_by),
@@ -114,6 +123,7 @@ def _without_words(record: Record) -> Record:
     blocker = record.blocker
     return replace(
         _record(record),
+        feedback="",
         attempts=tuple(replace(attempt, reason="", cancelled_for="") for attempt in record.attempts),
         blocker=replace(blocker, question=Question("")) if blocker else None,
         parked=replace(record.parked, words="") if record.parked else None,
@@ -184,6 +194,7 @@ def _record(record: Record) -> Record:
         if record.held
         else None,
         exceptions=tuple(map(named, record.exceptions)),
+        feedback=named(record.feedback),
     )
 
 
@@ -217,17 +228,30 @@ def _report(report: Report | None) -> Report | None:
         session=named(report.session),
         question=_question(report.question) if report.question else None,
         gates=tuple(replace(gate, name=named(gate.name), tail="") for gate in report.gates),
-        hooks=tuple(replace(hook, tail="") for hook in report.hooks),
+        hooks=tuple(replace(hook, name=named(hook.name), tail="") for hook in report.hooks),
         steps=tuple(replace(step, text="") for step in report.steps),
         protected=tuple(map(named, report.protected)),
         source=named(report.source),
         left_out=tuple(map(named, report.left_out)),
+        version=named(report.version),
+        cause=_met(report.cause) if report.cause else None,
+        statistics={named(name): value for name, value in report.statistics.items()},
     )
+
+
+def _met(met: Met) -> Met:
+    """What tells one cause from another is a label, a digest or an engine's name: one word, or it is somebody's words."""
+    return replace(met, key=met.key if WORD.fullmatch(met.key) else named(met.key), words=named(met.words))
 
 
 def _run(run: Run) -> Run:
     """Anybody who may dispatch a workflow chooses the title; what is read of it is the keys."""
     return replace(run, title=" ".join(str(key) for key in keys_in(run.title)), url="")
+
+
+def _artifact(name: str) -> str:
+    """Any workflow of the repository may name one as it likes; what is read of it is whose report it is."""
+    return name if _REPORT.fullmatch(name) else named(name)
 
 
 def _job(name: str) -> str:
@@ -241,7 +265,7 @@ def _job(name: str) -> str:
 def _batch(batch: Batch, snapshot: Snapshot) -> Batch:
     """Its options and numbers, and the words on it that decide; what the gates said and why things happened is left out."""
     record, order = batch.record, batch.order
-    gate = replace(record.gate, log="", reason=named(record.gate.reason)) if record.gate else None
+    gate = _search(record.gate) if record.gate else None
     happenings = tuple(replace(one, reason=named(one.reason)) for one in record.happenings)
     return replace(
         batch,
@@ -251,6 +275,11 @@ def _batch(batch: Batch, snapshot: Snapshot) -> Batch:
         problem=quote_line(batch.problem),
         comments=tuple(_on_batch(comment, snapshot) for comment in batch.comments),
     )
+
+
+def _search(search: Search) -> Search:
+    trials = tuple(replace(trial, attempt=_attempt(trial.attempt)) for trial in search.trials)
+    return replace(search, trials=trials, log=named(search.log), reason=named(search.reason))
 
 
 def _on_batch(comment: Comment, snapshot: Snapshot) -> Comment:
@@ -264,10 +293,31 @@ def _on_batch(comment: Comment, snapshot: Snapshot) -> Comment:
 def _without_commands(config: Config) -> Config:
     """Limits, times and names stay; command lines and environments, which may hold anything, do not."""
     engines = {
-        name: replace(engine, args=named(engine.args), env={}) for name, engine in config.engines.items()
+        name: replace(
+            engine,
+            args=named(engine.args),
+            env={},
+            install=tuple(map(named, engine.install)) if engine.install is not None else None,
+        )
+        for name, engine in config.engines.items()
     }
     gates = tuple(replace(gate, run=named(gate.run)) for gate in config.gates)
-    return replace(config, engines=engines, gates=gates, setup=tuple(named(line) for line in config.setup))
+    return replace(
+        config,
+        engines=engines,
+        gates=gates,
+        setup=tuple(map(named, config.setup)),
+        hooks=_hooks(config.hooks),
+    )
+
+
+def _hooks(hooks: Hooks) -> Hooks:
+    return replace(
+        hooks,
+        before_task=named(hooks.before_task or "") or None,
+        after_task_success=named(hooks.after_task_success or "") or None,
+        after_task_failure=named(hooks.after_task_failure or "") or None,
+    )
 
 
 def _comment(comment: Comment, snapshot: Snapshot) -> Comment:

@@ -170,14 +170,14 @@ def run_verify(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """0 once the report is written, whatever the outcome: that is data."""
-    from bot.worker.job.artifact import save_report
+    from bot.worker.job.artifact import keep_report
     from bot.worker.job.context import read_job_context
     from bot.worker.publish.publish import publish
 
     context = read_job_context(environ)
     github = _publisher(environ, context.unit.exceptions)
     report = publish(github, context, github.credential)
-    save_report(context.report_out, report)
+    keep_report(context, context.report_out, report)
     _summarise(environ, context, report)
     _say(f"{report.key}: {report.outcome}" + (f": {report.reason}" if report.reason else ""))
     return 0

@@ -194,6 +194,18 @@ def test_a_cancelled_agent_is_told_so_and_publish_knows(bench):
     assert wake["command"] == "wake"
 
 
+def test_all_jobs_run_again_keep_no_work_and_the_conductor_is_woken(bench):
+    run = bench.work(unit(12))
+    first = list(run.artifacts)
+    bench.world.rerun(run.id)
+    assert bench.engine.wait_idle(60)
+
+    added = [bench.world.actions.artifacts[each] for each in run.artifacts if each not in first]
+    assert "cf-work-cf-12-1" not in [each.name for each in added]
+    assert run.attempt == 2
+    assert [note["command"] for note in bench.notes()][-1] == "wake"
+
+
 def test_a_key_that_the_workflow_does_not_know_is_not_given(bench):
     bench.work(unit(12, secret="OTHER_KEY"))
 

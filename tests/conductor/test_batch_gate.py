@@ -2,10 +2,14 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.cli import main
+from bot.conductor.recording import keep
+from bot.conductor.tick import Tick
 from bot.model.report import GateResult, GateStatus, Outcome
 from tests.conductor.batching import batches, control, issue, last_words, order, record_of, rows, shown, state
 from tests.conductor.story import CONFIG, Story
@@ -25,7 +29,7 @@ def passed_batch(story: Story, count: int, **inputs: Any) -> tuple[list[int], in
     return tasks, batch
 
 
-def hunt(story: Story, batch: int, guilty: int) -> list[list[int]]:
+def hunt(story: Story, batch: int, guilty: int, gates: tuple[GateResult, ...] = RED) -> list[list[int]]:
     """End every trial of the search, red where the guilty one takes part; returns what was joined each time."""
     trials: list[list[int]] = []
     search = record_of(story, batch).gate
@@ -34,7 +38,7 @@ def hunt(story: Story, batch: int, guilty: int) -> list[list[int]]:
         if record.gate.heads != search.heads:
             break
         red = guilty in record.gate.tasks[: record.trial.joined]
-        joined, _ = story.finish_gate(batch, green=not red, gates=RED if red else ())
+        joined, _ = story.finish_gate(batch, green=not red, gates=gates if red else ())
         trials.append(joined)
         story.settle()
     return trials
@@ -91,6 +95,36 @@ def test_a_red_gate_names_the_guilty_one_by_bisection_and_it_alone_goes_back():
     story.finish_live(guilty, Outcome.PASSED)
     story.settle()
     assert story.record(guilty).feedback == ""
+
+
+@pytest.mark.parametrize("words", ["Xylophone != 2", "E   Xylophone\n```\nmore", "::error::Xylophone"])
+def test_the_tick_that_sends_the_guilty_one_back_is_decided_the_same_again_and_keeps_no_word_of_the_log(
+    tmp_path, capsys, words
+):
+    story = Recorded(tmp_path)
+    tasks, batch = passed_batch(story, 3)
+    hunt(story, batch, tasks[1], (GateResult("tests", GateStatus.FAILED, 3.0, words),))
+    story.world.wait(timedelta(minutes=2))
+    story.settle()
+
+    assert words.splitlines()[-1] in story.record(tasks[1]).feedback
+    files = sorted(tmp_path.glob("tick-*.json"))
+    assert len(files) > len(tasks)
+    assert main(["replay", *map(str, files)]) == 0, capsys.readouterr().out
+    assert not [file for file in files if "Xylophone" in file.read_text(encoding="utf-8")]
+
+
+class Recorded(Story):
+    """Each tick leaves its record in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def tick(self) -> Tick:
+        last = super().tick()
+        keep(last, self.folder)
+        return last
 
 
 def test_the_work_of_a_merged_member_is_tried_on_the_default_branch_as_it_was():

@@ -1,5 +1,6 @@
 """What the port promises about reading, kept by the world and by the real client alike."""
 
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from bot.model.errors import CannotGoOn, NotFound, TryLater, WorkflowMissing
 from bot.model.issue import EventKind, NeedState, StateReason
 from bot.model.ref import Ref
-from bot.sandbox.world import BOT, JobState, MemoryGit
+from bot.sandbox.world import BOT, ApiError, JobState, MemoryGit
+from bot.sandbox.world.actions import KeptOver
 
 pytestmark = pytest.mark.contract
 MINUTE = timedelta(minutes=1)
@@ -275,6 +277,45 @@ def test_runs_jobs_and_artifacts_are_listed(world, github):
     assert [(kept.id, kept.name) for kept in github.artifacts(second)] == [(archive, "cf-work-cf-2-1")]
     assert [kept.run_id for kept in github.artifacts_since(since)] == [second]
     assert github.download(archive) == b"PK\5\6" + b"\0" * 18
+
+
+def test_a_view_tells_the_jobs_of_the_runs_that_are_watched(world, github, face):
+    run = world.dispatch("cf-worker.yml", inputs={"units": "[]", "keys": "cf-1-1"})
+    other = world.dispatch("cf-worker.yml", inputs={"units": "[]", "keys": "cf-2-1"})
+    world.put_job(run, JobState("#1 / agent", "completed", "success"))
+    world.put_job(run, JobState("#1 / publish", "in_progress"))
+    ids = [one.node_id for one in (github.run(run), github.run(other))]
+
+    view = github.view("cf", None, (), [*ids, "WFR_kwLO1"])
+    assert [(job.name, job.status, job.conclusion) for job in view.at_work[ids[0]]] == [
+        ("#1 / agent", "completed", "success"),
+        ("#1 / publish", "in_progress", None),
+    ]
+    assert view.at_work[ids[1]] == ()
+    assert set(view.at_work) == {*ids}
+    assert github.view("cf", None).at_work == {}
+    blind = world.run_token(8, {"issues": "read", "actions": "read", "contents": "read"}, "blind")
+    assert face.github(blind).view("cf", None, (), ids).at_work == {}
+
+
+@pytest.mark.parametrize(
+    ("keeps", "shown"), [(KeptOver.BESIDE, ["a", "a"]), (KeptOver.ONCE, ["a"]), (KeptOver.GONE, ["a"])]
+)
+def test_a_run_that_was_run_again_shows_the_jobs_of_all_its_attempts(world, github, keeps, shown):
+    world.actions.kept_over_attempts = keeps
+    run = world.dispatch("cf-worker.yml", inputs={"units": "[]", "keys": "cf-1-1"})
+    world.put_job(run, JobState("#1 / agent", "completed", "success"))
+    world.add_artifact(run, "a", b"PK")
+    world.run_ended(run, "success")
+    world.rerun(run)
+    world.put_job(run, JobState("#1 / agent", "completed", "failure"))
+    with nullcontext() if keeps is not KeptOver.ONCE else pytest.raises(ApiError, match="already exists"):
+        world.add_artifact(run, "a", b"PK")
+
+    assert (github.run(run).attempt, github.run(run).status) == (2, "queued")
+    assert [(job.attempt, job.conclusion) for job in github.jobs(run)] == [(1, "success"), (2, "failure")]
+    assert [kept.name for kept in github.artifacts(run)] == shown
+    assert [kept.name for kept in github.artifacts_since(world.now)] == shown
 
 
 def test_what_is_gone_is_not_found(world, github):

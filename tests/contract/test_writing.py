@@ -1,5 +1,6 @@
 """What the port promises about writing, dispatching and publishing, kept by the world and by the real client alike."""
 
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -265,25 +266,30 @@ def test_a_setting_that_keeps_actions_from_opening_pull_requests(world, github):
         github.open_pull("cf/1", "main", "one", "", draft=False)
 
 
-def test_a_connection_that_dies_in_a_write_leaves_the_rest_undone(world, github):
+def test_a_connection_that_dies_in_a_write_leaves_the_rest_undone_or_it_is_made_up_for(face, world, github):
+    """In process it stands for a tick that was killed; over HTTP the client goes on with what was not carried out."""
     task = world.open_issue("task")
     node = world.issue(task).node_id
     github.view("cf", None)
     world.faults.fail_write(2)
 
-    with pytest.raises(TryLater):
-        github.write([CreateComment(node, "one"), CreateComment(node, "two"), CreateComment(node, "three")])
+    words = ["one", "two", "three"]
+    with pytest.raises(TryLater) if face.served is None else nullcontext():
+        github.write([CreateComment(node, word) for word in words])
 
-    assert [comment.body for comment in world.comments_of(task)] == ["one"]
+    assert [comment.body for comment in world.comments_of(task)] == (
+        ["one"] if face.served is None else words
+    )
 
 
-def test_a_write_may_hold_although_its_answer_was_lost(world, github):
+def test_a_write_may_hold_although_its_answer_was_lost_and_is_found_again(face, world, github):
     task = world.open_issue("task")
     node = world.issue(task).node_id
     world.faults.fail_write(1, after=True)
 
-    with pytest.raises(TryLater):
-        github.write([CreateComment(node, "one")])
+    with pytest.raises(TryLater) if face.served is None else nullcontext():
+        (written,) = github.write([CreateComment(node, "one")])
+        assert written.id == world.comments_of(task)[0].id
 
     assert [comment.body for comment in world.comments_of(task)] == ["one"]
 

@@ -144,7 +144,7 @@ def test_jobs_and_artifacts_of_a_run_over_pages(router, github):
 
     def answer(request):
         if request.url.path.endswith("/jobs"):
-            assert params(request)["filter"] == "latest"
+            assert params(request)["filter"] == "all"
             return listed(request, jobs, "jobs")
         return listed(request, kept, "artifacts")
 

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from bot.conductor.observe.checkboxes import pause_words, read_boxes, with_boxes
 from bot.conductor.observe.lookups import look_up
 from bot.conductor.observe.lost_records import with_lost_records
+from bot.conductor.observe.put_back import with_free_gates, with_own_deeds
+from bot.conductor.observe.reports_due import recent_artifacts, watched_runs
 from bot.conductor.observe.runs import (
     RUNS_WINDOW,
     live_attempts,
     orphaned_runs,
-    recent_artifacts,
     tasks_named_by,
     with_recorded_runs,
     worker_runs,
@@ -53,7 +54,7 @@ def observe(
 ) -> Observation:
     """One look at the repository. Raises what the port raises."""
     runs, missing = worker_runs(github, now - RUNS_WINDOW)
-    view, config, problem, state, dashboard = read_view(github, now, tasks_named_by(runs))
+    view, config, problem, state, dashboard = read_view(github, now, tasks_named_by(runs), watched_runs(runs))
     accounts = frozenset({view.viewer.id, *config.also})
     comments = github.comments_since(state.comments_since if state else now - FIRST_WINDOW)
     acted = _seen_to(comments, state, accounts)
@@ -64,6 +65,8 @@ def observe(
     issues, others = _tracked(github, view, state, batches, config)
     tasks = read_tasks(github, issues, comments, view, state, config, accounts)
     tasks = with_lost_records(github, tasks, runs, config, accounts)
+    tasks = with_own_deeds(github, tasks, runs, config, accounts)
+    batches = with_free_gates(batches, runs)
     _check_ended_batches(github, tasks, batches, config)
     dashboards = open_dashboards(view, config.prefix)
     tasks = with_posted_notices(tasks, comments, accounts)
@@ -78,7 +81,7 @@ def observe(
         accounts=accounts,
         tasks=tasks,
         runs=runs,
-        artifacts=recent_artifacts(github, live),
+        artifacts=recent_artifacts(github, tasks, batches, runs, view.at_work),
         comments=by_issue(comments),
         needs=native_needs(issues),
         batches=batches,

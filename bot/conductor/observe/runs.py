@@ -9,7 +9,7 @@ from bot.model.batch import Batch
 from bot.model.config import WORKER_WORKFLOW
 from bot.model.errors import NotFound, WorkflowMissing
 from bot.model.record import Attempt
-from bot.model.run import Artifact, Run
+from bot.model.run import Run
 from bot.model.task import Task
 from bot.notation.keys import keys_in
 
@@ -72,8 +72,3 @@ def orphaned_runs(
     # Asked once more, because ending a run cannot be undone.
     there = github.issues(sorted(missing)) if missing else {}
     return tuple(sorted(run for run in found if not named[run] & there.keys()))
-
-
-def recent_artifacts(github: Reader, live: Iterable[Attempt]) -> tuple[Artifact, ...]:
-    claimed = [attempt.claimed_at for attempt in live]
-    return github.artifacts_since(min(claimed)) if claimed else ()

@@ -43,13 +43,13 @@ class Observation(Struct, frozen=True):
 
 
 def read_view(
-    github: Reader, now: datetime, also: tuple[int, ...]
+    github: Reader, now: datetime, also: tuple[int, ...], watched: tuple[str, ...] = ()
 ) -> tuple[View, Config, str, State | None, Issue | None]:
     """The view under the configured prefix; the prefix is known only once the configuration was read."""
-    view = github.view(DEFAULT_PREFIX, now - _DONE_WINDOW, also)
+    view = github.view(DEFAULT_PREFIX, now - _DONE_WINDOW, also, watched)
     config, problem, state, dashboard = _judge_config(github, view, DEFAULT_PREFIX)
     if config.prefix != DEFAULT_PREFIX:
-        view = github.view(config.prefix, now - _DONE_WINDOW, also)
+        view = github.view(config.prefix, now - _DONE_WINDOW, also, watched)
         config, problem, state, dashboard = _judge_config(github, view, config.prefix)
     return view, config, problem, state, dashboard
 

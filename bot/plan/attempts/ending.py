@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -14,7 +15,7 @@ from bot.model.snapshot import AnnotationsOf, JobsOf, Lookup, ReportIn, Snapshot
 from bot.model.unit import Kind
 from bot.notation.digests import named
 from bot.notation.keys import Key, keys_in
-from bot.notation.reports import report_name
+from bot.notation.reports import kept_as, report_name
 
 # What an outcome says by itself, where nobody gave a reason.
 _PLAIN_WORDS = {
@@ -94,12 +95,16 @@ def _attributed(ending: Ending, legs: Legs, snapshot: Snapshot) -> Ending | froz
     job = cancelled[0].id
     if job not in snapshot.annotations:
         return frozenset({AnnotationsOf(job)})
-    names = [
-        found[1] for text in snapshot.annotations[job] if (found := _CANCELLED_BY.fullmatch(text.strip()))
-    ]
+    names = [name for text in snapshot.annotations[job] if (name := cancelled_by(text))]
     if not names:
         return ending
     return replace(ending, outcome=Outcome.CANCELLED, reason=f"cancelled by {names[0]}", by=names[0])
+
+
+def cancelled_by(annotation: str) -> str:
+    """Whom GitHub names in an annotation as having cancelled the job; empty in any other."""
+    found = _CANCELLED_BY.fullmatch(annotation.strip())
+    return found[1] if found else ""
 
 
 def _minutes(job: Job | None) -> float:
@@ -109,25 +114,46 @@ def _minutes(job: Job | None) -> float:
 
 
 def legs_of(task: int, jobs: tuple[Job, ...]) -> Legs:
-    """The jobs of the leg that this task belongs to; a called workflow's job is named `<leg> / <job>`."""
+    """The jobs of the leg that this task belongs to; a called workflow's job is named `<leg> / <job>`.
+
+    Of a job that was run again the newest counts, but an agent's job that is run again is refused, and nothing that this attempt
+    of the run made of it counts: what became of the work is told by the jobs before.
+    """
+    mine = _by_role(task, jobs)
+    refused = refused_from(task, jobs)
+    counts = {
+        role: [job for job in found if not refused or job.attempt < refused] for role, found in mine.items()
+    }
+    verify = {job.name: job for job in counts.get("verify", ())}
+    return Legs(_last(counts.get("agent")), tuple(verify.values()), _last(counts.get("publish")))
+
+
+def refused_from(task: int, jobs: Sequence[Job]) -> int:
+    """The attempt of the run in which its agent's job was run again; 0 if it never was. A copy of the first one is no second."""
+    ran = [job for job in _by_role(task, jobs).get("agent", ()) if job.conclusion != "skipped"]
+    again = [
+        job.attempt for job in ran if job.attempt > ran[0].attempt and job.started_at != ran[0].started_at
+    ]
+    return min(again, default=0)
+
+
+def _by_role(task: int, jobs: Sequence[Job]) -> dict[str, list[Job]]:
+    """This leg's jobs of all attempts by role, oldest first."""
     mine: dict[str, list[Job]] = {}
-    for job in jobs:
+    for job in sorted(jobs, key=lambda job: (job.attempt, job.id)):
         leg, slash, role = job.name.partition(" / ")
         if slash and f"#{task}" in leg.split():
             mine.setdefault(role.split(" ")[0], []).append(job)
-    return Legs(_one(mine.get("agent")), tuple(mine.get("verify", ())), _one(mine.get("publish")))
+    return mine
 
 
-def _one(jobs: list[Job] | None) -> Job | None:
-    return max(jobs, key=lambda job: (job.attempt, job.id)) if jobs else None
+def _last(jobs: Sequence[Job] | None) -> Job | None:
+    return jobs[-1] if jobs else None
 
 
 def _report_artifacts(key: Key, run: Run, snapshot: Snapshot) -> list[Artifact]:
-    name = report_name(str(key))
-    mine = [
-        artifact for artifact in snapshot.artifacts if artifact.name == name and artifact.run_id == run.id
-    ]
-    return sorted(mine, key=lambda artifact: (artifact.created_at, artifact.id), reverse=True)
+    mine = (artifact for artifact in snapshot.artifacts if artifact.run_id == run.id)
+    return kept_as(report_name(str(key)), mine)
 
 
 def _counting_report(key: Key, artifacts: list[Artifact], legs: Legs, snapshot: Snapshot) -> Report | None:

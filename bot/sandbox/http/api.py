@@ -159,7 +159,8 @@ class Api:
             status = error.status if "retry-after" in error.headers else 200
             body = {"errors": [{"type": error.kind, "message": error.message}], "message": error.message}
             return Reply(body, status, error.headers)
-        return Reply(_error_body(error), error.status, error.headers)
+        # A gateway that gave up says nothing at all.
+        return Reply(_error_body(error) if error.message else None, error.status, error.headers)
 
     def _finish(
         self, request: Request, reply: Reply, token: Token | None, resource: str, needs: str

@@ -39,7 +39,8 @@ class Storage:
         name = unquote(request.path_params["name"])
         if request.query_params.get("overwrite") == "true":
             for known in list(run.artifacts):
-                if self.world.actions.artifacts[known].name == name:
+                kept = self.world.actions.artifacts[known]
+                if kept.name == name and kept.attempt == run.attempt:
                     run.artifacts.remove(known)
                     del self.world.actions.artifacts[known]
         return JSONResponse({"id": self.world.add_artifact(run.id, name, data)}, 201)

@@ -3,16 +3,17 @@
 The world owns ids, inputs, names, groups and the recursion rule; an Engine runs the jobs and reports back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from enum import Enum
 from typing import Any, Protocol
 
 from bot.model.issue import Account
 from bot.sandbox.world.accounts import Token
 from bot.sandbox.world.concurrency import Groups
 from bot.sandbox.world.core import Core, Happening
-from bot.sandbox.world.errors import conflict, gone, invalid, not_found
+from bot.sandbox.world.errors import conflict, forbidden, gone, invalid, not_found
 from bot.sandbox.world.expressions import Unsupported
 from bot.sandbox.world.git import Git
 from bot.sandbox.world.payloads import payload_of
@@ -53,12 +54,30 @@ class WorldRun:
     started_by_run: bool = False
     groups: tuple[Group, ...] = ()
     jobs: dict[str, JobState] = field(default_factory=dict)
+    past: list[JobState] = field(default_factory=list)  # what ran in earlier attempts and was run again
     artifacts: list[int] = field(default_factory=list)
     problem: str = ""
 
     @property
     def ended(self) -> bool:
         return self.status == "completed"
+
+
+def node_id_of(run: WorldRun) -> str:
+    """Its id in GraphQL."""
+    return f"WFR_kwLO{run.id}"
+
+
+class KeptOver(Enum):
+    """What becomes of artifacts once all jobs of their run are run again.
+
+    By fact they are kept per attempt; what is shown of the earlier ones is told in different ways: actions/toolkit client.ts and
+    get-artifact.ts, upload-artifact #323 and #585, and against them NVIDIA/aicr #1928.
+    """
+
+    BESIDE = "beside"  # all are shown, the newest of a name is the one that is taken by name
+    GONE = "gone"  # the earlier ones are shown no more
+    ONCE = "once"  # all are shown, and a name that was used cannot be used again
 
 
 class Engine(Protocol):
@@ -87,6 +106,7 @@ class Actions:
     variables: dict[str, str] = field(default_factory=dict)
     workflow_ids: dict[str, int] = field(default_factory=dict)
     disabled: set[str] = field(default_factory=set)
+    kept_over_attempts: KeptOver = KeptOver.BESIDE
 
     # ------------------------------------------------------------------ workflow files
 
@@ -306,13 +326,17 @@ class Actions:
         job.log += text
 
     def add_artifact(self, run_id: int, name: str, data: bytes) -> int:
-        """Keep a zip archive. Raises ApiError 409 for a name that this run has already."""
+        """Keep a zip archive. Raises ApiError 409 for a name that this run's attempt has already."""
         run = self.run(run_id)
-        if any(self.artifacts[known].name == name for known in run.artifacts):
+        kept = (self.artifacts[known] for known in run.artifacts)
+        once = self.kept_over_attempts is KeptOver.ONCE
+        if any(one.name == name and (once or one.attempt == run.attempt) for one in kept):
             raise conflict(f"an artifact with the name {name} already exists on the workflow run")
         artifact_id = self.core.next_id("artifact")
         now = self.core.now
-        self.artifacts[artifact_id] = ArtifactState(artifact_id, run_id, name, data, now, now + KEPT)
+        self.artifacts[artifact_id] = ArtifactState(
+            artifact_id, run_id, name, data, now, now + KEPT, attempt=run.attempt
+        )
         run.artifacts.append(artifact_id)
         return artifact_id
 
@@ -347,9 +371,31 @@ class Actions:
             raise conflict("Cannot delete a workflow run that is not completed.")
         for artifact_id in run.artifacts:
             del self.artifacts[artifact_id]
-        for job in run.jobs.values():
+        for job in (*run.past, *run.jobs.values()):
             del self.jobs[job.id]
         del self.runs[run_id]
+
+    def rerun(self, run_id: int, by: Token, jobs: Sequence[str] | None = None) -> None:
+        """Run all jobs again, or those named (as "Re-run failed jobs" does) with what the others came to.
+
+        The run keeps its id and counts its attempts. After all jobs were run again, what the first ones kept is shown or not,
+        as `kept_over_attempts` says. Raises ApiError 403 while it runs.
+        """
+        self.core.accounts.require(by, "write", "actions", role="write")
+        run = self.run(run_id)
+        if not run.ended:
+            raise forbidden("This workflow is already running")
+        again = [name for name in run.jobs if jobs is None or name in jobs]
+        run.past += [run.jobs.pop(name) for name in again]
+        if jobs is None and self.kept_over_attempts is KeptOver.GONE:
+            for artifact_id in run.artifacts:
+                del self.artifacts[artifact_id]
+            run.artifacts.clear()
+        run.attempt += 1
+        run.status, run.conclusion, run.started_at = "queued", None, None
+        run.cancel_requested = run.force_requested = False
+        run.cancelled_by, run.updated_at = "", self.core.now
+        self._queue(run)
 
     def _ask_to_end(self, run: WorldRun, *, force: bool) -> None:
         run.cancel_requested = True

@@ -42,5 +42,10 @@ def conflict(message: str) -> ApiError:
     return ApiError(409, message)
 
 
+def too_much() -> ApiError:
+    """A GraphQL document that GitHub gave up before its end."""
+    return ApiError(200, "Resource limits for this query exceeded.", "RESOURCE_LIMITS_EXCEEDED")
+
+
 class UnknownToTheSandbox(Exception):
     """Something GitHub may offer and the sandbox does not: refused loudly, never guessed."""

@@ -42,7 +42,7 @@ from bot.model.run import Artifact, Job, Run
 from bot.model.status import Status
 from bot.model.view import Label, Repository, View
 from bot.sandbox.world.accounts import BOT, Token
-from bot.sandbox.world.actions import WorldRun
+from bot.sandbox.world.actions import WorldRun, node_id_of
 from bot.sandbox.world.errors import ApiError
 from bot.sandbox.world.faults import Disconnected
 from bot.sandbox.world.state import (
@@ -85,10 +85,16 @@ class InProcess:
 
     # ------------------------------------------------------------------ Reader
 
-    def view(self, prefix: str, changed_since: datetime | None, also: Sequence[int] = ()) -> View:
+    def view(
+        self,
+        prefix: str,
+        changed_since: datetime | None,
+        also: Sequence[int] = (),
+        watched: Sequence[str] = (),
+    ) -> View:
         with self._call("view", resource="graphql"):
             self._may_read("issues")
-            view = self._fresh("view", lambda: self._look(prefix, changed_since, also))
+            view = self._fresh("view", lambda: self._look(prefix, changed_since, also, watched))
             self._labels = view.labels
             return view
 
@@ -124,7 +130,8 @@ class InProcess:
     def jobs(self, run_id: int) -> tuple[Job, ...]:
         with self._call("jobs"):
             self._may_read("actions")
-            return tuple(_job(job) for job in self._world.actions.run(run_id).jobs.values())
+            run = self._world.actions.run(run_id)
+            return tuple(_job(job) for job in (*run.past, *run.jobs.values()))
 
     def annotations(self, job_id: int) -> tuple[str, ...]:
         with self._call("annotations"):
@@ -427,7 +434,9 @@ class InProcess:
 
     # ------------------------------------------------------------------ the world as the model's values
 
-    def _look(self, prefix: str, changed_since: datetime | None, also: Sequence[int]) -> View:
+    def _look(
+        self, prefix: str, changed_since: datetime | None, also: Sequence[int], watched: Sequence[str]
+    ) -> View:
         world = self._world
         blob = world.git.listing(world.git.default_branch, ".github").get(CONFIG_PATH, "")
         data = world.git.blob(blob) if blob else None
@@ -447,7 +456,18 @@ class InProcess:
             config_text=None if data is None else data.decode("utf-8", "replace"),
             config_blob=blob,
             at=world.core.now,
+            at_work=dict(self._at_work(watched)),
         )
+
+    def _at_work(self, watched: Sequence[str]) -> Iterator[tuple[str, tuple[Job, ...]]]:
+        """As GraphQL tells it: no ids, and nothing where the token may not read checks."""
+        accounts = self._world.accounts
+        if not accounts.allows(self._token, "read", ("checks",), "read"):
+            return
+        for run in self._world.actions.runs.values():
+            if node_id_of(run) in watched:
+                jobs = (replace(_job(job), id=0, run_id=0, attempt=1) for job in run.jobs.values())
+                yield node_id_of(run), tuple(jobs)
 
     def _own_labels(self, prefix: str) -> Iterator[LabelState]:
         known = self._world.issues.labels
@@ -565,6 +585,7 @@ class InProcess:
             run.attempt,
             url,
             run.event,
+            node_id_of(run),
         )
 
 

@@ -163,3 +163,4 @@ class ArtifactState:
     created_at: datetime
     expires_at: datetime
     expired: bool = False
+    attempt: int = 1  # of its run

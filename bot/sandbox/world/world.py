@@ -357,6 +357,13 @@ class World:
         self.actions.delete_run(run_id, self.token(by))
 
     @_serial
+    def rerun(
+        self, run_id: int, jobs: Sequence[str] | None = None, by: str | Account | Token = "maintainer"
+    ) -> None:
+        """Somebody presses "Re-run all jobs", or runs the jobs named again."""
+        self.actions.rerun(run_id, self.token(by), jobs)
+
+    @_serial
     def run_token(self, run_id: int, permissions: Mapping[str, str], name: str) -> Token:
         """A default token for one job of a run, with what its `permissions:` grant."""
         return self.accounts.run_token(run_id, permissions, name)

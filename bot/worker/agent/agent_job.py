@@ -28,7 +28,7 @@ from bot.worker.change.own_clone import open_own_clone, snapshot
 from bot.worker.change.starting_point import Start, choose_start, is_ours
 from bot.worker.engines import AgentInput, engine
 from bot.worker.engines.install import install, with_tools
-from bot.worker.job.artifact import WorkGone, download_earlier, save_report
+from bot.worker.job.artifact import WorkGone, download_earlier, keep_report, save_report
 from bot.worker.job.claim import Claim, Refusal, judge_claim, read_claim
 from bot.worker.job.configuration import configuration_of
 from bot.worker.job.context import JobContext
@@ -53,7 +53,8 @@ def work(
 ) -> Worked:
     """Do the agent's job. Raises UsageError if the configuration is wrong; every other end is a report, saved in `place.out`.
 
-    A report is on disk from the first moment a reason is known, since a cancelled job has only seconds.
+    A report is on disk from the first moment a reason is known, since a cancelled job has only seconds. A job that is run again
+    leaves nothing: what it would keep could hide what the first one kept.
     """
     began = time.monotonic()
     empty(context.out)
@@ -64,7 +65,7 @@ def work(
         worked = Worked(job.report(Outcome.CANCELLED, cancellation.reason))
     except (BotError, OSError) as error:
         if isinstance(error, BotError) and error.exit_code == 2:
-            save_report(context.out, job.report(Outcome.INFRA, str(error)))
+            keep_report(context, context.out, job.report(Outcome.INFRA, str(error)))
             raise
         if cancellation.reason:
             worked = Worked(job.report(Outcome.CANCELLED, cancellation.reason))
@@ -73,7 +74,7 @@ def work(
     seconds = time.monotonic() - began
     statistics = {**worked.report.statistics, "worker_seconds": round(seconds - sum(job.spent.values()), 1)}
     report = replace(worked.report, minutes=round(seconds / 60, 2), statistics=statistics)
-    save_report(context.out, report)
+    keep_report(context, context.out, report)
     return replace(worked, report=report)
 
 

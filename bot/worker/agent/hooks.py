@@ -60,6 +60,8 @@ def run_after_hook(
 
     An attempt that was refused never began. Raises UsageError, and what reading the configuration raises.
     """
+    if context.run_again:
+        return None
     config = configuration_of(github, context.unit)
     context = replace(context, workspace=tree_of(context, config.isolation))
     report = _report(context)

@@ -23,7 +23,7 @@ from bot.worker.change.bundle import write_bundle
 from bot.worker.change.git import Git, GitCancelled, GitFailed, Remote
 from bot.worker.change.own_clone import open_own_clone
 from bot.worker.change.starting_point import message
-from bot.worker.job.artifact import save_report
+from bot.worker.job.artifact import keep_report
 from bot.worker.job.claim import Refusal, belongs_to
 from bot.worker.job.context import JobContext
 from bot.worker.job.worked import Worked
@@ -66,7 +66,7 @@ def join(
     except (BotError, OSError) as error:
         worked = Worked(replace(report, reason=redactor.text(str(error))))
     report = replace(worked.report, minutes=round((time.monotonic() - began) / 60, 2))
-    save_report(context.out, report)
+    keep_report(context, context.out, report)
     return replace(worked, report=report)
 
 

@@ -2,21 +2,33 @@
 
 import io
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.github.archives import read_member
 from bot.github.port import Reader
 from bot.model.errors import BotError, NotFound
-from bot.model.report import Report
+from bot.model.report import Outcome, Report
 from bot.model.run import Artifact
 from bot.notation.codec import Unreadable
 from bot.notation.keys import read_key
-from bot.notation.reports import BUNDLE_FILE, REPORT_FILE, read_report, report_name, work_name, write_report
+from bot.notation.reports import (
+    BUNDLE_FILE,
+    REPORT_FILE,
+    kept_as,
+    read_report,
+    report_name,
+    work_name,
+    write_report,
+)
+from bot.worker.job.context import JobContext
 
 _LARGEST = 256 * 1024 * 1024
 _LARGEST_REPORT = 4 * 1024 * 1024
+_MOST = 5  # artifacts of one name that are looked into
 
 
 class WorkGone(BotError):
@@ -29,6 +41,16 @@ def save_report(folder: Path, report: Report) -> None:
     partial = folder / f".{REPORT_FILE}"
     partial.write_text(write_report(report), encoding="utf-8")
     partial.replace(folder / REPORT_FILE)
+
+
+def keep_report(context: JobContext, folder: Path, report: Report) -> None:
+    """The same, but nothing where the agent's job was run again and refused: it could hide what the first one kept.
+
+    GitHub keeps artifacts for each attempt of a run, and takes the newest of a name (actions/toolkit, get-artifact.ts).
+    """
+    refused = context.run_again or (context.run_attempt > 1 and report.outcome is Outcome.REFUSED)
+    if not refused:
+        save_report(folder, report)
 
 
 def find_report(folder: Path, key: str) -> Report | None:
@@ -65,27 +87,45 @@ class Kept(Struct, frozen=True):
     published: Report | None
 
 
-def download_earlier(github: Reader, earlier: str, folder: Path) -> Kept:
-    """Earlier work named as `<run id>/<key>`. Raises WorkGone."""
+def earlier_works(github: Reader, earlier: str, folder: Path) -> tuple[Kept, ...]:
+    """Earlier work named as `<run id>/<key>`, newest first: what holds a bundle, else what tells at least why there is none.
+
+    More than one if the run was run again. Raises WorkGone if there is nothing.
+    """
     run_id, _, key = earlier.partition("/")
     if not run_id.isdecimal() or read_key(key) is None:
         raise WorkGone(f"{earlier!r} does not name earlier work")
+    artifacts = _artifacts(github, int(run_id))
+    found = [_unpacked(github, one, folder, key) for one in kept_as(work_name(key), artifacts)[:_MOST]]
+    works = [one for one in found if one is not None]
+    whole = [one for one in works if one.bundle is not None]
+    told = [one for one in whole if one.worked is not None]
+    if not works:
+        raise WorkGone(_gone(github, int(run_id), key))
+    published = _published(github, kept_as(report_name(key), artifacts)[:_MOST], folder, key)
+    return tuple(replace(one, published=published) for one in told or whole or works)
+
+
+def download_earlier(github: Reader, earlier: str, folder: Path) -> Kept:
+    """The newest earlier work that holds something. Raises WorkGone."""
+    return earlier_works(github, earlier, folder)[0]
+
+
+def _artifacts(github: Reader, run_id: int) -> tuple[Artifact, ...]:
     try:
-        kept = {artifact.name: artifact for artifact in github.artifacts(int(run_id)) if not artifact.expired}
-        work = kept.get(work_name(key))
-        if work is None:
-            raise WorkGone(f"the work of {key} is not kept any more")
-        unpack(github.download(work.id), folder / work_name(key))
-        if report := kept.get(report_name(key)):
-            unpack(github.download(report.id), folder / report_name(key))
-    except NotFound as error:
-        raise WorkGone(f"the work of {key} is not kept any more") from error
-    return Kept(
-        work,
-        find_bundle(folder, key),
-        _report_in(folder / work_name(key), key),
-        _report_in(folder / report_name(key), key),
-    )
+        return github.artifacts(run_id)
+    except NotFound:
+        return ()
+
+
+def _unpacked(github: Reader, artifact: Artifact, folder: Path, key: str) -> Kept | None:
+    """None for one that cannot be had or is no archive."""
+    room = folder / str(artifact.id)
+    try:
+        unpack(github.download(artifact.id), room)
+    except (NotFound, WorkGone):
+        return None
+    return Kept(artifact, find_bundle(room, key), _report_in(room, key), None)
 
 
 def _report_in(folder: Path, key: str) -> Report | None:
@@ -93,6 +133,27 @@ def _report_in(folder: Path, key: str) -> Report | None:
         return find_report(folder, key)
     except Unreadable:
         return None
+
+
+def _published(github: Reader, reports: Sequence[Artifact], folder: Path, key: str) -> Report | None:
+    """The newest report that says more than that a job was refused."""
+    found = (_unpacked(github, artifact, folder, key) for artifact in reports)
+    told = [one.worked for one in found if one is not None and one.worked is not None]
+    return next((report for report in told if report.outcome is not Outcome.REFUSED), next(iter(told), None))
+
+
+def _gone(github: Reader, run_id: int, key: str) -> str:
+    """What is true of work that is not there."""
+    try:
+        again = github.run(run_id).attempt > 1
+    except NotFound:
+        again = False
+    words = f"the work of {key} is not kept any more"
+    return (
+        f"{words}: all jobs of run {run_id} were run again, and GitHub shows no longer what the first ones kept"
+        if again
+        else words
+    )
 
 
 def unpack(archive: bytes, folder: Path) -> None:

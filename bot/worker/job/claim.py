@@ -21,7 +21,7 @@ from bot.notation.digests import text_digest
 from bot.notation.keys import Key, keys_in
 from bot.notation.needs import read_needs
 from bot.notation.records import read_record
-from bot.notation.reports import report_name
+from bot.notation.reports import kept_as, report_name
 from bot.plan.facts.trust import edits_of, edits_since, rank, sees_all_since
 from bot.plan.starts.waiting import OFF
 from bot.worker.job.context import JobContext
@@ -213,8 +213,7 @@ def _owner(github: Reader, context: JobContext, claimed_at: datetime | None) -> 
     carrying = [run for run in github.runs(WORKER_WORKFLOW, since) if context.key in keys_in(run.title)]
     earlier = sorted((run for run in carrying if run.id < context.run_id), key=lambda run: run.id)
     owner = next((run.id for run in earlier if _started_or_may(github, run, context.key)), context.run_id)
-    name = report_name(str(context.key))
-    reported = any(artifact.name == name for artifact in github.artifacts(owner))
+    reported = bool(kept_as(report_name(str(context.key)), github.artifacts(owner)))
     legs = next((len(keys_in(run.title)) for run in carrying if run.id == context.run_id), 1)
     return owner, reported, legs
 

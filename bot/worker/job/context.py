@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from bot.model.errors import UsageError
-from bot.model.unit import Unit, VerifyLeg
+from bot.model.unit import Kind, Unit, VerifyLeg
 from bot.notation.codec import load
 from bot.notation.keys import Key, read_key
 from bot.notation.units import read_unit
@@ -38,6 +38,16 @@ class JobContext(Struct, frozen=True):
     token: str
     model_key: str
     commit: str | None = None
+
+    @property
+    def agent_result(self) -> str:
+        """How the agent's job ended, as Actions says; empty in that job itself."""
+        return self.environ.get("CF_AGENT_RESULT", "")
+
+    @property
+    def run_again(self) -> bool:
+        """Whether this is the agent's job run again, which is refused."""
+        return self.unit.kind is not Kind.PUBLISH and self.run_attempt > 1 and not self.agent_result
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from bot.notation.keys import keys_in, read_key
 from bot.plan.attempts.ending import legs_of
 from bot.worker.change.bundle import Unfit
 from bot.worker.change.git import Git
-from bot.worker.job.artifact import WorkGone, download_earlier, find_bundle, find_report
+from bot.worker.job.artifact import Kept, WorkGone, earlier_works, find_bundle, find_report
 from bot.worker.job.context import JobContext
 from bot.worker.programs.gates import SET_UP, all_passed
 from bot.worker.publish.outcome import Judgement, Results, judge_results
@@ -118,17 +118,22 @@ def _gates_passed(context: JobContext) -> tuple[GateResult, ...]:
 
 
 def earlier_offer(github: Reader, git: Git, context: JobContext, folder: Path) -> Proven | Report:
-    """Work of an earlier attempt, downloaded to `folder`."""
+    """Work of an earlier attempt, downloaded to `folder`: of several that fit, the newest that is proven."""
     base = Report(str(context.key), context.key.task, Outcome.HELD, hold=Hold.EXPIRED)
     try:
-        kept = download_earlier(github, context.unit.earlier, folder)
-        if kept.bundle is None:
-            return replace(
-                base, reason=f"the kept work holds no commit that could be published: {_ONLY_ANEW}"
-            )
-        commit = take_bundle(git, context, kept.bundle)
+        works = earlier_works(github, context.unit.earlier, folder)
     except WorkGone as error:
         return replace(base, reason=f"{error}: {_ONLY_ANEW}")
+    offers = [_offer(github, git, context, kept, base) for kept in works]
+    fitting = [offer for offer in offers if isinstance(offer, Proven)]
+    return next((offer for offer in fitting if offer.verified), next(iter(fitting), offers[0]))
+
+
+def _offer(github: Reader, git: Git, context: JobContext, kept: Kept, base: Report) -> Proven | Report:
+    if kept.bundle is None:
+        return replace(base, reason=f"the kept work holds no commit that could be published: {_ONLY_ANEW}")
+    try:
+        commit = take_bundle(git, context, kept.bundle)
     except Unfit as error:
         return _unfit(base, str(error))
     if (told := kept.published or kept.worked) is not None:

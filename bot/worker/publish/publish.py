@@ -22,6 +22,7 @@ from bot.model.unit import Kind
 from bot.notation.codec import Unreadable
 from bot.notation.keys import branch_of
 from bot.notation.reports import report_name
+from bot.plan.attempts.ending import refused_from
 from bot.worker.change.bundle import is_our_message
 from bot.worker.change.git import EMAIL, Git, GitFailed, PushRefused, Remote, Unauthorised
 from bot.worker.change.hand_over import PATCH_FILE, fetch_branch
@@ -45,6 +46,11 @@ class NotWanted(BotError):
 
 def publish(github: GitHub, context: JobContext, credential: Credential) -> Report:
     """Publish or say why not; the report is the result. Raises BotError only where publishing can be done again as it is."""
+    if _agent_was_refused(github, context):
+        words = "the agent's job was run again, which is refused: what its first run came to stands"
+        return Report(
+            str(context.key), context.key.task, Outcome.REFUSED, words, run_attempt=context.run_attempt
+        )
     config = configuration_of(github, context.unit)
     git = Git(context.workspace / ".git", context.environ, tree=context.workspace)
     with TemporaryDirectory(dir=context.temp) as folder:
@@ -66,6 +72,13 @@ def publish(github: GitHub, context: JobContext, credential: Credential) -> Repo
         model=report.model or context.unit.model,
     )
     return _redacted(told, Redactor((*context.secrets, credential.token)))
+
+
+def _agent_was_refused(github: GitHub, context: JobContext) -> bool:
+    """Whether the agent's job was run again. Then it failed, so where it succeeded nobody is asked."""
+    if context.unit.kind is Kind.PUBLISH or context.run_attempt == 1 or context.agent_result == "success":
+        return False
+    return refused_from(context.key.task, github.jobs(context.run_id)) > 0
 
 
 def _redacted(report: Report, redactor: Redactor) -> Report:

@@ -29,6 +29,7 @@ from bot.sandbox.http.graphql.cost import Cost, cost_of
 from bot.sandbox.http.graphql.nodes import (
     EVENT_TYPES,
     BlobRef,
+    CheckSuiteRef,
     CommitRef,
     Context,
     Foreign,
@@ -43,6 +44,7 @@ from bot.sandbox.http.rest.bodies import stamp
 from bot.sandbox.world import (
     ApiError,
     CommentState,
+    Disconnected,
     EventState,
     IssueState,
     LabelState,
@@ -50,8 +52,11 @@ from bot.sandbox.world import (
     Token,
     UnknownToTheSandbox,
     World,
+    WorldRun,
 )
-from bot.sandbox.world.state import ReviewState
+from bot.sandbox.world.errors import too_much
+from bot.sandbox.world.limits import Unfinished
+from bot.sandbox.world.state import JobState, ReviewState
 
 _SCHEMA = Path(__file__).with_name("github.graphql")
 _SNAKE = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -107,11 +112,14 @@ def answer(world: World, token: Token, asked: Asked) -> Json:
     """GitHub's `{data, errors}`."""
     if asked.cost.problems:
         return {"errors": [{"type": kind, "message": message} for kind, message in asked.cost.problems]}
+    unfinished = world.limits.unfinished
+    if unfinished is not None and len(asked.writes) <= unfinished.most:
+        unfinished = None
     result = execute_sync(
         schema(),
         asked.document,
         None,
-        Context(world, token, asked.cost),
+        Context(world, token, asked.cost, unfinished=unfinished),
         dict(asked.variables),
         asked.operation,
         field_resolver=_field,
@@ -120,7 +128,29 @@ def answer(world: World, token: Token, asked: Asked) -> Json:
     body: Json = {"data": result.data}
     if result.errors:
         body["errors"] = [_error(error) for error in result.errors]
-    return body
+    return _left_unfinished(body, unfinished) if unfinished is not None else body
+
+
+def _left_unfinished(body: Json, unfinished: Unfinished) -> Json:
+    """How GitHub answers a document that it gave up. Raises Disconnected, or ApiError 502."""
+    error = too_much()
+    shown = {"type": error.kind, "message": error.message}
+    match unfinished.answer:
+        case "errors":
+            return body
+        case "silent":
+            names = list(body["data"] or {})
+            return {
+                "data": dict.fromkeys(names),
+                "errors": [{**shown, "path": [name]} for name in names],
+            }
+        case "void":
+            return {"data": None, "errors": [shown]}
+        case "502":
+            raise ApiError(502, "")
+        case "lost":
+            raise Disconnected
+    raise ValueError(f"no answer is called {unfinished.answer}")
 
 
 def _error(error: GraphQLError) -> Json:
@@ -152,6 +182,9 @@ def _type_name(value: Any) -> str:
         Viewer: "User",
         CommitRef: "Commit",
         BlobRef: "Blob",
+        CheckSuiteRef: "CheckSuite",
+        WorldRun: "WorkflowRun",
+        JobState: "CheckRun",
     }
     return names[type(value)]
 

@@ -1,15 +1,17 @@
 """What GraphQL's resolvers share: the context of a request, things that are no part of the world, pages of lists."""
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, TypeVar
 
 from bot.model.issue import Account, NeedState
 from bot.model.ref import Ref
 from bot.sandbox.http.graphql.cost import Cost
-from bot.sandbox.world import ApiError, IssueState, PullState, Token, World
+from bot.sandbox.world import ApiError, IssueState, PullState, Token, World, WorldRun
 from bot.sandbox.world.errors import not_found
+from bot.sandbox.world.limits import Unfinished
 
 _T = TypeVar("_T")
 Json = dict[str, Any]
@@ -37,6 +39,8 @@ class Context:
     token: Token
     cost: Cost
     broken: list[Exception] = field(default_factory=list)
+    unfinished: Unfinished | None = None
+    places: Iterator[int] = field(default_factory=count)
 
     def may_read(self, *scopes: str) -> None:
         self.world.accounts.require(self.token, "read", *scopes, role="read")
@@ -76,6 +80,11 @@ class Milestone:
 @dataclass(frozen=True, slots=True)
 class Viewer:
     account: Account
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSuiteRef:
+    run: WorldRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from bot.sandbox.http.graphql.nodes import (
     ITEM_TYPES,
     BlobRef,
     Branch,
+    CheckSuiteRef,
     CommitRef,
     Context,
     Foreign,
@@ -25,9 +26,19 @@ from bot.sandbox.http.graphql.nodes import (
     issue_of,
 )
 from bot.sandbox.http.rest.bodies import stamp
-from bot.sandbox.world import ApiError, CommentState, EventState, IssueState, LabelState, PullState, World
+from bot.sandbox.world import (
+    ApiError,
+    CommentState,
+    EventState,
+    IssueState,
+    LabelState,
+    PullState,
+    World,
+    WorldRun,
+)
+from bot.sandbox.world.actions import node_id_of
 from bot.sandbox.world.errors import not_found
-from bot.sandbox.world.state import ReviewState
+from bot.sandbox.world.state import JobState, ReviewState
 
 _WRITERS = ("write", "maintain", "admin")
 
@@ -64,7 +75,8 @@ def _nodes(_: None, context: Context, ids: Sequence[str]) -> list[object]:
 
 def _found_or_error(context: Context, node_id: str) -> object:
     try:
-        return context.world.issues.node(node_id)
+        run = next((one for one in context.world.actions.runs.values() if node_id_of(one) == node_id), None)
+        return context.world.issues.node(node_id) if run is None else run
     except ApiError as error:
         # graphql-core reports an exception in a list as the error of that one item.
         return error
@@ -483,12 +495,32 @@ def _repository_url(source: World | Foreign, context: Context) -> str:
     return f"{context.world.web}/{name}"
 
 
+def _check_suite(run: WorldRun, context: Context) -> CheckSuiteRef:
+    context.may_read("checks")
+    return CheckSuiteRef(run)
+
+
+def _check_runs(suite: CheckSuiteRef, _context: Context, **page: Any) -> Json:
+    """A job is a check run; of those that were run again the newest is shown."""
+    return connection(list(suite.run.jobs.values()), by_id, **page)
+
+
+def _upper(name: str) -> Callable[[JobState, Context], str | None]:
+    return lambda job, _context: str(getattr(job, name)).upper() if getattr(job, name) else None
+
+
 RESOLVERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("Query", "viewer"): lambda _, context: Viewer(context.token.account),
     ("Query", "repository"): _repository,
     ("Query", "node"): _node,
     ("Query", "nodes"): _nodes,
     ("Query", "rateLimit"): _rate_limit,
+    ("WorkflowRun", "id"): lambda run, _context: node_id_of(run),
+    ("WorkflowRun", "checkSuite"): _check_suite,
+    ("CheckSuite", "checkRuns"): _check_runs,
+    ("CheckRun", "id"): lambda job, _context: f"CR_kwDO{job.id}",
+    ("CheckRun", "status"): _upper("status"),
+    ("CheckRun", "conclusion"): _upper("conclusion"),
     ("User", "id"): _account_id,
     ("User", "login"): _user_login,
     ("User", "databaseId"): _user_id,

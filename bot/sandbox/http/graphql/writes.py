@@ -8,7 +8,7 @@ from bot.model.ref import Ref
 from bot.sandbox.http.graphql.nodes import Context, Json, cursor_of, issue_of
 from bot.sandbox.http.rest.bodies import stamp
 from bot.sandbox.world import ApiError, CommentState, IssueState, LabelState, PullState, Token, World
-from bot.sandbox.world.errors import invalid, not_found
+from bot.sandbox.world.errors import invalid, not_found, too_much
 
 
 def mutate(name: str, context: Context, given: Mapping[str, Any]) -> Json:
@@ -16,6 +16,9 @@ def mutate(name: str, context: Context, given: Mapping[str, Any]) -> Json:
     if context.broken:
         # What died in the middle of a document carried out nothing after that.
         raise context.broken[0]
+    place = next(context.places)
+    if context.unfinished is not None and not context.unfinished.carries(place):
+        raise too_much()
     try:
         return _carried_out(name, context, given)
     except ApiError:

@@ -69,7 +69,9 @@ def get_run(call: Call) -> Reply:
 
 
 def run_jobs(call: Call) -> Reply:
-    return call.page(_run(call).jobs.values(), call.render.job, "jobs")
+    run = _run(call)
+    earlier = run.past if call.query.get("filter") == "all" else []
+    return call.page([*earlier, *run.jobs.values()], call.render.job, "jobs")
 
 
 def get_job(call: Call) -> Reply:

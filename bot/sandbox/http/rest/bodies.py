@@ -22,6 +22,7 @@ from bot.sandbox.world import (
     World,
     WorldRun,
 )
+from bot.sandbox.world.actions import node_id_of
 from bot.sandbox.world.apps import App
 from bot.sandbox.world.limits import Window
 from bot.sandbox.world.state import RemarkState, ReviewState
@@ -612,7 +613,7 @@ class Render:
         return {
             "id": run.id,
             "name": run.name,
-            "node_id": f"WFR_kwLO{run.id}",
+            "node_id": node_id_of(run),
             "head_branch": run.ref,
             "head_sha": run.head_sha,
             "path": run.path,
