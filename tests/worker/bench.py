@@ -49,9 +49,15 @@ TOKEN = "tok-0123456789abcdefghij"
 
 
 def git(folder: Path, *arguments: str) -> str:
+    """A person's git: their token may push workflow files, the worker's may not."""
     identity = ["-c", "user.name=Pat", "-c", "user.email=pat@example.com", "-c", "init.defaultBranch=main"]
     done = subprocess.run(
-        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
+        ["git", *identity, *arguments],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "CF_WORKFLOWS": "write"},
     )
     return done.stdout.strip()
 
@@ -66,7 +72,7 @@ def _empty() -> Path:
     """A bare repository to copy, which starts no programs; gone when the tests are."""
     folder = Path(mkdtemp())
     atexit.register(shutil.rmtree, folder)
-    BareGit.create(folder / "empty.git")
+    git(folder, "--git-dir", str(BareGit.create(folder / "empty.git").path), "config", "cf.workflows", "none")
     for sample in (folder / "empty.git/hooks").glob("*.sample"):
         sample.unlink()
     return folder / "empty.git"
