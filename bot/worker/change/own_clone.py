@@ -10,10 +10,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bot.worker.change.git import Git, Remote
+from bot.worker.change.git import Git, GitFailed, Remote
 from bot.worker.programs.cancellation import Cancellation
+from bot.worker.programs.process import End
 
 OWN_FOLDER = ".cf"  # our files inside the agent's workspace; never part of the work
+MODULE = "160000"  # the mode of a link to another repository's commit
+_HFS_PASSES_OVER = dict.fromkeys(
+    [*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF]
+)
 
 
 class Entry(Struct, frozen=True):
@@ -54,15 +59,61 @@ def entries(git: Git, tree: str) -> dict[str, Entry]:
     return found
 
 
+class Taken(Struct, frozen=True):
+    """The tree that the working files make; `complete` says that git could read them all.
+
+    `repositories` are those found among them, which are no part of it.
+    """
+
+    tree: str
+    complete: bool = True
+    repositories: tuple[str, ...] = ()
+
+
 def snapshot(clone: Git, start_tree: str) -> str:
     """The tree that the working files make now: whatever the agent committed, staged or left lying about."""
+    return take(clone, start_tree).tree
+
+
+def take(clone: Git, start_tree: str) -> Taken:
+    """As `snapshot`. What git cannot take is left out; where something tracked stood in its place, that stays as it was."""
     clone.call("read-tree", start_tree)
-    clone.call("add", "--all")
+    added = clone.call("add", "--all", "--ignore-errors", check=False)
+    if added.how is not End.EXITED or added.code not in (0, 1):
+        raise GitFailed(f"git add failed ({added.how}, exit {added.code}): {added.errors.strip()[-1000:]}")
+    repositories = _put_back_repositories(clone, start_tree)
     if clone.fields("ls-files", "-z", "--", OWN_FOLDER):  # a .gitignore can let it in in spite of us
         clone.call("rm", "--quiet", "--cached", "-r", "--", OWN_FOLDER)
         if clone.holds("cat-file", "-e", f"{start_tree}:{OWN_FOLDER}"):
             clone.call("read-tree", f"--prefix={OWN_FOLDER}/", f"{start_tree}:{OWN_FOLDER}")
-    return clone.text("write-tree")
+    return Taken(clone.text("write-tree"), added.ok, repositories)
+
+
+def _put_back_repositories(clone: Git, start_tree: str) -> tuple[str, ...]:
+    """Nested repositories are no part of the work, committed or not: what was there in their place stays."""
+    raw = clone.fields("diff-index", "--cached", "--raw", "-z", "--no-renames", "--full-index", start_tree)
+    changed = [(path, *facts[1:].split(" ")) for facts, path in zip(raw[::2], raw[1::2], strict=True)]
+    modules = tuple(path for path, _, mode, *_ in changed if mode == MODULE)
+    if not modules:
+        return ()
+    inside = tuple(f"{module}/" for module in modules)
+    before = [
+        f"{mode} {blob}\t{path}\0"
+        for path, mode, _, blob, *_ in changed
+        if mode.strip("0") and (path in modules or path.startswith(inside))
+    ]
+    # What goes away first: a file cannot stand below a repository that is still in the index.
+    for lines in ([f"0 {'0' * 40}\t{path}\0" for path in modules], before):
+        if lines:
+            given = "".join(lines).encode("utf-8", "surrogateescape")
+            clone.call("update-index", "-z", "--index-info", given=given)
+    return modules
+
+
+def is_git(name: str) -> bool:
+    """Whether some file system takes this name for `.git`: HFS+ passes over characters, NTFS over endings, both over case."""
+    plain = name.translate(_HFS_PASSES_OVER).casefold()
+    return any(part.partition(":")[0].rstrip(" .") in (".git", "git~1") for part in plain.split("\\"))
 
 
 def agents_own(clone: Git, tree: str, before: str, start: str) -> str:
