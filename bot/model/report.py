@@ -129,7 +129,8 @@ class Report(Struct, frozen=True, omit_defaults=True):
     `source` says what the work started from, `left_out` what its prompt did not hold, in a few words each.
     `misfit` (kind `gate`) is the task whose work did not join.
     `cause` is what no single task is to blame for, where a job can tell.
-    `left_behind` are paths in the agent's files that git cannot take, each with why; `baseline` is what the gates said before it began.
+    `left_behind` are paths in the agent's files that git cannot take, each with why; `baseline` is what the gates said before it
+    began.
     `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.
     """
 

@@ -1,4 +1,4 @@
-"""The gates on the untouched default branch, before the agent begins: what fails there is nobody's work, and what cannot run is told.
+"""The gates on the untouched default branch, before the agent begins: what fails there is nobody's work.
 
 Once for each digest of set-up, gates and runner; the conductor keeps what was found, and says in the unit whether it is known.
 """

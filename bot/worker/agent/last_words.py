@@ -19,30 +19,34 @@ _MARKS = " \t*_`\"'“”‘’>#-"
 
 # Offers and courtesies: they ask for nothing that the work waits for.
 _POLITE = re.compile(
-    r"\b(?:anything|something|what) else\b|\belse (?:i|you)\b|\b(?:any|more|further|other) (?:questions?|concerns?|feedback|changes?"
-    r"|thoughts|requests?)\b|\bhow can i (?:help|assist)\b|\bwhat (?:would you like|do you want)(?: me)? to (?:do|work on|tackle)\b"
-    r"|\bwhat(?:'s| is) next\b|\b(?:help|assist) you (?:with|further|today)\b|\b(?:does|did) (?:that|this|it) (?:help|make sense|work|answer)"
-    r"|\bmakes? sense\b|\blet me know if\b|\bhappy (?:with|to)\b|\b(?:look|sound)s? (?:good|right|ok(?:ay)?)\b|\bneed (?:any|more)\b"
-    r"|\b(?:why|who) (?:not|cares|knows)\b|\bright\W*$|\bisn't (?:it|that)\b|\bok(?:ay)?\W*$|\bget started\b|\bready to\b",
+    r"\b(?:anything|something|what) else\b|\belse (?:i|you)\b|\bwhat(?:'s| is) next\b|\bneed (?:any|more)\b|\bready to\b"
+    r"|\b(?:any|more|further|other) (?:questions?|concerns?|feedback|changes?|thoughts|requests?)\b|\bget started\b"
+    r"|\bhow can i (?:help|assist)\b|\b(?:help|assist) you (?:with|further|today)\b|\blet me know if\b|\bhappy (?:with|to)\b"
+    r"|\bwhat (?:would you like|do you want)(?: me)? to (?:do|work on|tackle)\b|\bmakes? sense\b"
+    r"|\b(?:why|who) (?:not|cares|knows)\b"
+    r"|\b(?:does|did) (?:that|this|it) (?:help|make sense|work|answer)|\b(?:look|sound)s? (?:good|right|ok(?:ay)?)\b"
+    r"|\bright\W*$|\bisn't (?:it|that)\b|\bok(?:ay)?\W*$",
     re.IGNORECASE,
 )
 # What an agent cannot decide for itself: a choice, a leave, a fact.
-_CUES = (
-    r"(?:should|shall|may|can|could|must|ought|do|would|am) (?:i|we)\b(?! (?:help|assist))",
-    r"(?:do|would|did|could|can|will) you (?:\w+ ){0,2}(?:want|like|prefer|rather|mean|intend|expect|need|confirm|clarify|specify|tell|"
-    r"provide|share|give|point|explain|describe|choose|decide|say|have|know)\b",
-    r"(?:do you )?want me to\b",
-    r"(?:which|what|where|who|whose|when|how)\b.{0,200}\b(?:i|we|you|your|should|shall|must|is|are|does|do|will|would|can|wins?|"
-    r"applies|counts?)\b",
-    r"(?:is|are|was|were|does|do|did|has|have|will) (?:it|this|that|there|the|these|those|a|an|any)\b.{3,}",
-    r"\w.{0,200}\bor\b.{1,120}",
+_CUE = re.compile(
+    r"(?:^|[,;:—–-]\s*|\b(?:and|but|so|or|then|now|first|before i \w+) )(?:"
+    r"(?:should|shall|may|can|could|must|ought|do|would|am) (?:i|we)\b(?! (?:help|assist))"
+    r"|(?:do|would|did|could|can|will) you (?:\w+ ){0,2}(?:want|like|prefer|rather|mean|intend|expect|need|confirm|clarify|specify"
+    r"|tell|provide|share|give|point|explain|describe|choose|decide|say|have|know)\b"
+    r"|(?:do you )?want me to\b"
+    r"|(?:which|what|where|who|whose|when|how)\b.{0,200}\b(?:i|we|you|your|should|shall|must|is|are|does|do|will|would|can|wins?"
+    r"|applies|counts?)\b"
+    r"|(?:is|are|was|were|does|do|did|has|have|will) (?:it|this|that|there|the|these|those|a|an|any)\b.{3,}"
+    r"|\w.{0,200}\bor\b.{1,120})",
+    re.IGNORECASE,
 )
-_CUE = re.compile(r"(?:^|[,;:—–-]\s*|\b(?:and|but|so|or|then|now|first|before i \w+) )(?:" + "|".join(_CUES) + ")", re.IGNORECASE)
 _REQUEST = re.compile(
-    r"^(?:so |then |before i \w+(?: \w+){0,4}, )?(?:please|kindly|could you|can you)(?: also)? (?:tell me|let me know|confirm|clarify|specify"
-    r"|choose|decide|advise|say|indicate|provide|share|point me)\b(?! if (?:you|there|i can|anything))|^(?:let me know|tell me) "
-    r"(?:which|what|where|who|when|how|whether)\b|^i (?:need|have) to know (?:which|what|where|who|when|how|whether)\b|^i need you to "
-    r"(?:tell|confirm|clarify|specify|choose|decide|provide)\b",
+    r"^(?:so |then |before i \w+(?: \w+){0,4}, )?(?:please|kindly|could you|can you)(?: also)? (?:tell me|let me know|confirm"
+    r"|clarify|specify|choose|decide|advise|say|indicate|provide|share|point me)\b(?! if (?:you|there|i can|anything))"
+    r"|^(?:let me know|tell me) (?:which|what|where|who|when|how|whether)\b"
+    r"|^i (?:need|have) to know (?:which|what|where|who|when|how|whether)\b"
+    r"|^i need you to (?:tell|confirm|clarify|specify|choose|decide|provide)\b",
     re.IGNORECASE,
 )
 # What may stand behind a question without taking it back.

@@ -76,12 +76,11 @@ class Settled(Struct, frozen=True):
 class RoundSetup(Struct, frozen=True):
     """What the rounds need: the engine, the agent's own runner, the gates to preview, and the bounds.
 
-    `settle` is called before gates run; it says whether there is a change. `digest` is of all the commands that run here; `green` are
-    the gates of which it is known that they run on the untouched default branch.
+    `settle` is called before gates run; it says whether there is a change. `digest` is of all the commands that run here;
+    `green` are the gates of which it is known that they pass on the untouched default branch.
     """
 
     engine: Engine
-    engine_name: str
     runner: GateRunner
     gate_runner: GateRunner
     gates: Sequence[Gate]
@@ -90,6 +89,7 @@ class RoundSetup(Struct, frozen=True):
     stall: timedelta | None
     budget: Spending
     settle: Callable[[], Settled | None]
+    engine_name: str = ""
     digest: str = ""
     green: frozenset[str] = frozenset()
 
@@ -252,7 +252,7 @@ def _ended(setup: RoundSetup, ended: Ended, files: OwnFiles, facts: Facts, spent
         )
     if question is not None:
         return Tried(Outcome.BLOCKED, "the agent asks a question", question, said=said)
-    if ended.how is End.EXITED and ended.code in CANNOT_RUN:
+    if ended.code in CANNOT_RUN:
         words = f"the agent cannot be started (exit status {ended.code}): {last_line(redact(ended.output))}"
         return _not_set_up(setup, Tried(Outcome.INFRA, said=said), words)
     tried = _judged(setup.engine.verdict(ended, facts), setup, said)

@@ -45,7 +45,9 @@ def squash(clone: Git, key: Key, start: Start, tree: str, before: str) -> str | 
     tree = agents_own(clone, tree, before, start.point)
     trunk = clone.text("rev-parse", f"{start.trunk}^{{tree}}")
     begun = clone.text("rev-parse", f"{start.point}^{{tree}}")
-    settles = bool(start.conflicts) and len(start.parents) > 1  # also by dropping a side, which is judged later
+    settles = (
+        bool(start.conflicts) and len(start.parents) > 1
+    )  # also by dropping a side, which is judged later
     if (tree == trunk and not settles) or (tree == begun and not start.carries and not start.conflicts):
         return None
     return clone.commit(tree, start.parents, message(key))

@@ -104,18 +104,18 @@ def change_base(git: Git, commit: str) -> str:
     parents = git.text("rev-list", "--parents", "--max-count=1", commit).split(" ")[1:]
     if len(parents) == 1:
         return parents[0]
-    return merge(git, *parents).tree if len(parents) == 2 else git.text("hash-object", "-t", "tree", "/dev/null")
+    return (
+        merge(git, *parents).tree if len(parents) == 2 else git.text("hash-object", "-t", "tree", "/dev/null")
+    )
 
 
 def taken_from_base(git: Git, commit: str) -> frozenset[tuple[str, str, str]]:
-    """Path, mode and blob of each conflict that was settled by taking what the default branch has: no change of ours. Raises GitFailed."""
+    """Path, mode and blob of each conflict that was settled by what the default branch has: no change of ours. Raises GitFailed."""
     parents = git.text("rev-list", "--parents", "--max-count=1", commit).split(" ")[1:]
     if len(parents) != 2 or not (paths := merge(git, *parents).paths):
         return frozenset()
     chosen = {change.path: change for change in changes_between(git, parents[0], parents[1])}
-    return frozenset(
-        (path, chosen[path].mode, chosen[path].blob) for path in paths if path in chosen
-    )
+    return frozenset((path, chosen[path].mode, chosen[path].blob) for path in paths if path in chosen)
 
 
 def patch_base(git: Git, commit: str) -> str:

@@ -83,7 +83,7 @@ def _special(root: str, known: Collection[str], ignored: Collection[str]) -> Ite
     while waiting and seen < _LOOKED_AT:
         folder = waiting.pop()
         try:
-            entries = list(os.scandir(f"{root}/{folder}"))  # noqa: PTH208 - hot loop, and it tells kinds for free
+            entries = list(os.scandir(f"{root}/{folder}"))
         except OSError as error:
             yield _Untaken(folder.rstrip("/"), _refused(error))
             continue

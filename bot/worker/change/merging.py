@@ -101,8 +101,8 @@ def _marked(git: Git, tree: str, paths: Sequence[str]) -> list[str]:
 def _with_note(git: Git, tree: str, silent: Sequence[Conflict], ours: str, theirs: str) -> str:
     lines = "".join(f"- {' '.join(sanitise(one.words).split())}\n" for one in silent)
     text = (
-        f"<<<<<<< {ours}\nThese conflicts cannot be shown inside the files. Settle each, then delete this file. Both versions are in git:\n"
-        f"`git show {ours}:PATH` and `git show {theirs}:PATH`.\n\n{lines}>>>>>>> {theirs}\n"
+        f"<<<<<<< {ours}\nThese conflicts cannot be shown inside the files. Settle each, then delete this file. Both versions are"
+        f" in git:\n`git show {ours}:PATH` and `git show {theirs}:PATH`.\n\n{lines}>>>>>>> {theirs}\n"
     )
     blob = git.text("hash-object", "-w", "--stdin", given=text.encode("utf-8", "replace"))
     git.call("read-tree", tree)
@@ -132,6 +132,12 @@ def drops_all_of_the_base(git: Git, commit: str) -> bool:
     if len(parents) != 2 or not merge(git, *parents).conflicts:
         return False
     return git.text("rev-parse", f"{commit}^{{tree}}") == git.text("rev-parse", f"{parents[0]}^{{tree}}")
+
+
+def is_plain_merge(git: Git, commit: str) -> bool:
+    """Whether a commit joins its parents as git does, and nothing besides."""
+    parents = git.text("rev-list", "--parents", "--max-count=1", commit).split(" ")[1:]
+    return len(parents) == 2 and git.merged_tree(*parents) == git.text("rev-parse", f"{commit}^{{tree}}")
 
 
 def unsettled(git: Git, commit: str, conflicted: Iterable[str] = ()) -> str:

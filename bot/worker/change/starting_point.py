@@ -53,7 +53,7 @@ def own_branch(key: Key, record: Record, issue: Issue) -> str:
 
 
 def is_ours(git: Git, head: str, base: str, record: Record, issue: Issue, branch: str) -> bool:
-    """Whether a published branch is continued: what we published last is still in it, and no pull request of it was refused or merged.
+    """Whether a published branch is continued: what we published last is still in it, and no pull request of it is over.
 
     What people have added since is kept, and theirs. Only a branch that they have rewritten is left to them.
     """
@@ -150,7 +150,9 @@ def _join(git: Git, joined: _Joined, base: str, earlier: str | None) -> _Joined:
     if updated.conflicts:
         words = "the default branch contradicts this work as well and is not in it yet"
         return replace(joined, tree=first.tree, carries=True, conflicts=first.paths, notes=(words,))
-    merged = first if updated is joined else merge_with_markers(git, (name, updated.tip), (EARLIER_WORK, earlier))
+    merged = (
+        first if updated is joined else merge_with_markers(git, (name, updated.tip), (EARLIER_WORK, earlier))
+    )
     return replace(updated, tree=merged.tree, carries=True, conflicts=merged.paths)
 
 
@@ -159,9 +161,7 @@ def _with_base(git: Git, joined: _Joined, base: str, name: str) -> _Joined:
         return joined
     merged = merge_with_markers(git, (name, joined.tip), (DEFAULT_BRANCH, base))
     tip = joined.tip if merged.conflicts else git.commit(merged.tree, (joined.tip, base), "joined")
-    return replace(
-        joined, tip=tip, tree=merged.tree, parents=(joined.trunk, base), conflicts=merged.paths
-    )
+    return replace(joined, tip=tip, tree=merged.tree, parents=(joined.trunk, base), conflicts=merged.paths)
 
 
 def bring_up_to_date(

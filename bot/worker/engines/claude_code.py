@@ -16,7 +16,10 @@ from bot.worker.engines.verdicts import busy, judge_end
 from bot.worker.programs.process import Ended
 
 _TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-_OWN_LINE = re.compile(r"(?:API Error: )?(?:Claude (?:AI )?usage limit|You've (?:hit|reached) your|[\w-]{1,20} limit reached)", re.IGNORECASE)
+_OWN_LINE = re.compile(
+    r"(?:API Error: )?(?:Claude (?:AI )?usage limit|You've (?:hit|reached) your|[\w-]{1,20} limit reached)",
+    re.IGNORECASE,
+)
 _OWN_WORDS = "<synthetic>"  # the model of messages that the program itself puts in: errors
 
 

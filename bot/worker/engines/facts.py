@@ -21,9 +21,9 @@ _LONGEST = 4 * 1024 * 1024  # characters of one line; what is longer is no event
 class Facts(Struct, frozen=True):
     """What is known so far. `tokens` and `usd` count every round of the attempt, `settled` those of rounds that have ended.
 
-    `said` are the agent's last words, `closing` their end, `error` the last trouble that its program told. `capacity` says why the model's provider
-    takes no work just now (empty again once it did); it asks to wait for `retry_after`, or until `retry_at` (a Unix time).
-    `refused` says why it never will. `counted` is the message whose tokens are
+    `said` are the agent's last words, `closing` their end, `error` the last trouble that its program told. `capacity` says why the
+    model's provider takes no work just now (empty again once it did); it asks to wait for `retry_after`, or until `retry_at` (a
+    Unix time). `refused` says why it never will. `counted` is the message whose tokens are
     counted already, `count` the number of all steps, of which `steps` holds the first and the last.
     """
 

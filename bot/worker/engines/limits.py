@@ -10,17 +10,21 @@ from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 _LIMIT = re.compile(
-    r"\bhit your [\w ,'-]{0,40}limit\b|\b(?:session|weekly|daily|monthly|hourly|\d+[ -]?hour|five[ -]?hour|usage|opus|sonnet|fable)[ _]limit\b"
-    r"|\blimit reached\b.{0,20}\bresets?\b|\blimit will reset\b|\breached your [\w ,'-]{0,40}\blimit\b|usage_limit_reached",
+    r"\bhit your [\w ,'-]{0,40}limit\b|\b(?:session|weekly|daily|monthly|hourly|\d+[ -]?hour|five[ -]?hour|usage|opus|sonnet|fable)"
+    r"[ _]limit\b|\blimit reached\b.{0,20}\bresets?\b|\blimit will reset\b|\breached your [\w ,'-]{0,40}\blimit\b"
+    r"|usage_limit_reached",
     re.IGNORECASE,
 )
 _NO_LIMIT = re.compile(r"\bcontext\b", re.IGNORECASE)  # a conversation that is too long is no matter of time
 
-_WHEN = r"(?:resets?|reset|try again|retry|available(?: again)?|renews?|refreshes)(?:[_ ](?:at|on))?[\"': ]{0,4}"
+_WHEN = (
+    r"(?:resets?|reset|try again|retry|available(?: again)?|renews?|refreshes)(?:[_ ](?:at|on))?[\"': ]{0,4}"
+)
 _UNIX = re.compile(r"(?:limit reached\||resets?_?at\"?[: ]{1,3})\"?(\d{10}|\d{13})\b", re.IGNORECASE)
 _SECONDS = re.compile(r"resets?_in_seconds\"?[: ]{1,3}(\d{1,8})\b", re.IGNORECASE)
 _ISO = re.compile(
-    _WHEN + r"(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?)", re.IGNORECASE
+    _WHEN + r"(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?)",
+    re.IGNORECASE,
 )
 _SPAN = re.compile(
     r"(?:resets?|reset|try again|retry|wait|available)[^.\n]{0,40}?\b(?:in|after|for)[: ]{1,3}"
@@ -36,8 +40,13 @@ _DAYS = "mon tue wed thu fri sat sun".split()
 _CLOCK = r"(?:at )?(?:(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?::\d{2})?\s?(?P<half>[ap]\.?m\b\.?)?|(?P<word>noon|midnight))"
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
 _DATE = rf"(?:{_MONTH}(?:,? (?P<year>\d{{4}}))?|(?P<weekday>{'|'.join(_DAYS)})[a-z]{{0,6}}|(?P<near>today|tomorrow))"
-_ZONE = r"(?:\s?\(?(?P<zone>[A-Za-z]+(?:/[A-Za-z0-9_+-]+)+|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?|UTC|GMT|Z|[PMCE][SD]T|CES?T|BST|IST|JST)\b\)?)?"
-_NAMED = re.compile(_WHEN + rf"(?:{_DATE}(?:,? (?:at )?{_CLOCK})?|{_CLOCK.replace('?P<', '?P<only_')}){_ZONE}", re.IGNORECASE)
+_ZONE = (
+    r"(?:\s?\(?(?P<zone>[A-Za-z]+(?:/[A-Za-z0-9_+-]+)+|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?|UTC|GMT|Z|[PMCE][SD]T|CES?T|BST|IST|JST)"
+    r"\b\)?)?"
+)
+_NAMED = re.compile(
+    _WHEN + rf"(?:{_DATE}(?:,? (?:at )?{_CLOCK})?|{_CLOCK.replace('?P<', '?P<only_')}){_ZONE}", re.IGNORECASE
+)
 _SHORT = {
     "pst": -8, "pdt": -7, "mst": -7, "mdt": -6, "cst": -6, "cdt": -5, "est": -5, "edt": -4, "utc": 0, "gmt": 0, "z": 0,
     "bst": 1, "cet": 1, "cest": 2, "ist": 5.5, "jst": 9,
@@ -73,7 +82,9 @@ def _readings(text: str, now: datetime) -> Iterator[datetime | None]:
 
 def span_of(words: str) -> timedelta:
     """`4 days 2 hours`, `3h20m10s`, `1.5s`."""
-    return timedelta(seconds=sum(float(number) * _UNITS[unit.lower()] for number, unit in _PART.findall(words)))
+    return timedelta(
+        seconds=sum(float(number) * _UNITS[unit.lower()] for number, unit in _PART.findall(words))
+    )
 
 
 def _iso(words: str, now: datetime) -> datetime | None:
@@ -124,7 +135,11 @@ def _date(parts: "dict[str, str | None]", today: date) -> date:
     if weekday := parts["weekday"]:
         ahead = (_DAYS.index(weekday.lower()) - today.weekday()) % 7
         return today + timedelta(days=ahead)
-    month, day, year = _MONTHS.index((parts["month"] or "").lower()) + 1, int(parts["day"] or 0), parts["year"]
+    month, day, year = (
+        _MONTHS.index((parts["month"] or "").lower()) + 1,
+        int(parts["day"] or 0),
+        parts["year"],
+    )
     found = date(int(year) if year else today.year, month, day)
     return found.replace(year=found.year + 1) if not year and (today - found).days > 1 else found
 

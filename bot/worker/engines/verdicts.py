@@ -9,7 +9,7 @@ from bot.worker.engines.facts import Facts
 from bot.worker.engines.limits import named_time
 from bot.worker.programs.process import Ended
 
-_LONGEST = timedelta(days=8)  # a weekly limit, and a little
+_LONGEST = timedelta(days=7)
 BUSY_STATUS = 75
 """The exit status by which a program says: try later (EX_TEMPFAIL of sysexits)."""
 

@@ -156,9 +156,9 @@ def _conflicts(paths: Sequence[str]) -> str:
     listed = "\n".join(f"- {one_line(path)}" for path in paths[:_CONFLICTS])
     more = f"\n- and {len(paths) - _CONFLICTS} more" if len(paths) > _CONFLICTS else ""
     return (
-        "The files are a merge that git could not finish. Settle every conflict first, so that what both sides wanted holds, and leave no"
-        f" marker (`<<<<<<<`, `=======`, `>>>>>>>`) behind; one that is left fails the checks. `{NOTE}`, if it is there, says what markers"
-        " cannot show; delete it when that is settled. The names in the markers are references, as in"
+        "The files are a merge that git could not finish. Settle every conflict first, so that what both sides wanted holds, and"
+        " leave no marker (`<<<<<<<`, `=======`, `>>>>>>>`) behind; one that is left fails the checks."
+        f" `{NOTE}`, if it is there, says what markers cannot show; delete it when that is settled. The names in the markers are references, as in"
         f" `git show {DEFAULT_BRANCH}:PATH`. In conflict:\n\n{listed}{more}"
     )
 

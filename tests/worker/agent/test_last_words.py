@@ -28,7 +28,9 @@ def test_the_lists_are_long_enough_to_mean_something():
 
 
 def test_what_stands_around_a_question_is_told_with_it_and_letters_are_options():
-    question = last_question("I looked.\n\nThere are two formats. Which one is wanted?\n\nA. ISO\nB. American\n")
+    question = last_question(
+        "I looked.\n\nThere are two formats. Which one is wanted?\n\nA. ISO\nB. American\n"
+    )
 
     assert question is not None
     assert question.text == "I looked.\n\nThere are two formats. Which one is wanted?"
@@ -36,7 +38,9 @@ def test_what_stands_around_a_question_is_told_with_it_and_letters_are_options()
 
 
 def test_a_long_talk_is_cut_to_its_end():
-    question = last_question("word " * 2_000 + "\n\n" + "Some context. " * 5 + "Which of the two files should I change?")
+    question = last_question(
+        "word " * 2_000 + "\n\n" + "Some context. " * 5 + "Which of the two files should I change?"
+    )
 
     assert question is not None
     assert question.text.startswith("Some context.")
