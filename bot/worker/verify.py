@@ -58,6 +58,7 @@ def verify(
     """Run the leg's gates and keep what they said. Raises UsageError, GitFailed, Unfit, or what reading the file raises."""
     config = configuration_of(github, context.unit)
     git = Git(context.workspace / ".git", context.environ, tree=context.workspace, cancellation=cancellation)
+    base = git.text("rev-parse", "HEAD^{commit}")  # the default branch, as the job checked it out
     head = take_commit(git, context, _limits(config, context))
     clean_workspace(git, head)
     redactor = Redactor(context.secrets)
@@ -69,7 +70,7 @@ def verify(
         f"[#{context.key.task}] ",
         cancellation,
     )
-    judged = _before_gates(git, context, head) or _judge(config, leg, runner)
+    judged = _before_gates(git, context, head, base) or _judge(config, leg, runner)
     result = LegResult(leg.name, head, tuple(item.result for item in judged))
     _keep(context.verify_out, result, judged)
     return result
@@ -82,14 +83,14 @@ def _judge(config: Config, leg: VerifyLeg, runner: GateRunner) -> Sequence[Judge
     return run_gates(_gates_of(config, leg), runner)
 
 
-def _before_gates(git: Git, context: JobContext, head: str) -> Sequence[Judged]:
+def _before_gates(git: Git, context: JobContext, head: str, base: str) -> Sequence[Judged]:
     """Red gates of our own, before anything is run: nothing left to prove, or a conflict that nobody settled.
 
     Joined work is asked neither: all of it may have been merged by now.
     """
     if context.unit.kind is Kind.GATE:
         return ()
-    if is_already_there(git, head, "HEAD"):
+    if is_already_there(git, head, base):
         return [Judged(GateResult(NOTHING_LEFT, GateStatus.ERROR, tail=ALREADY_THERE), ALREADY_THERE)]
     if words := unsettled(git, head):
         return [Judged(GateResult(CONFLICTS, GateStatus.FAILED, tail=words), words)]

@@ -35,9 +35,10 @@ from bot.sandbox.world.bare_git import BareGit
 from bot.sandbox.world.in_process import client_of
 from bot.sandbox.world.world import MINIMAL, World
 from bot.worker.agent.agent_job import work
+from bot.worker.agent.update_job import update
 from bot.worker.job.artifact import find_report, save_report
 from bot.worker.job.context import JobContext, read_job_context, read_leg
-from bot.worker.job.worked import Worked
+from bot.worker.job.worked import GOOD, Worked
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.publish.publish import publish
 from bot.worker.verify import LegResult, verify
@@ -143,10 +144,21 @@ class Bench:
         git(self.desk, "push", "-q", "origin", f"HEAD:refs/heads/{branch}")
         return git(self.desk, "rev-parse", "HEAD")
 
+    def grant_workflows(self, *, granted: bool = True) -> None:
+        """The token of the publish job may write workflow files, as that of an App which was granted it."""
+        git(self.origin, "config", "cf.workflows", "write" if granted else "none")
+
     # ------------------------------------------------------------------ the conductor's part
 
     def claim(
-        self, number: int, kind: Kind = Kind.CODE, *, earlier: str = "", exceptions: tuple[str, ...] = ()
+        self,
+        number: int,
+        kind: Kind = Kind.CODE,
+        *,
+        earlier: str = "",
+        exceptions: tuple[str, ...] = (),
+        measure: bool = False,
+        red: tuple[str, ...] = (),
     ) -> Unit:
         """The conductor claims an attempt and dispatches its run."""
         issue = self.github.issue(self.task)
@@ -174,6 +186,8 @@ class Bench:
             verify=(VerifyLeg("ubuntu-latest", "ubuntu-latest", gates),) if gates else (),
             earlier=earlier,
             exceptions=exceptions,
+            measure=measure,
+            red=red,
         )
         self.run_id = self.github.dispatch("cf-worker.yml", "main", {"units": "[]", "keys": self.key})
         return self.unit
@@ -196,11 +210,8 @@ class Bench:
         done = replace(
             live, outcome=report.outcome, ended_at=self.world.now, head=report.head, pull=report.pull
         )
-        self.write(
-            replace(
-                self.record, attempts=(*before, done), head=report.head or self.record.head, pull=report.pull
-            )
-        )
+        record = replace(self.record, attempts=(*before, done), head=report.head or self.record.head)
+        self.write(replace(record, pull=report.pull or record.pull))
         self.world.wait(timedelta(minutes=1))
         return f"{self.run_id}/{self.key}"
 
@@ -251,7 +262,8 @@ class Bench:
                 if words in text:
                     act()
 
-        worked = work(self.github, context, cancellation or Cancellation(), write)
+        job = update if self.unit.kind is Kind.UPDATE else work
+        worked = job(self.github, context, cancellation or Cancellation(), write)
         self.commits[self.key] = worked.report.head
         self._ran("agent", "success")
         self._keep(work_name(self.key), context.out)
@@ -289,6 +301,8 @@ class Bench:
     def through(self) -> Report:
         """All three jobs, as the workflow orders them."""
         worked = self.work()
+        if worked.report.outcome not in GOOD:
+            return self.publish("failure", "skipped")
         if worked.report.outcome not in (Outcome.UNVERIFIED, Outcome.HELD):
             return self.publish("success", "skipped")
         result = (

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from bot.model.decision import BatchStep, Decision
 from bot.model.snapshot import Snapshot
 from bot.model.unit import Kind, Unit, verify_legs
+from bot.notation.digests import commands_digest
 from bot.notation.keys import Key
+from bot.plan.facts.baselines import known_baselines
 
-_JOIN_MINUTES = 20  # joining commits is quick; the gates have their own limits
+_JOIN_MINUTES = 20  # bringing up to date and joining commits are quick; the gates have their own limits
 
 
 def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
@@ -19,6 +21,11 @@ def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
     engine = config.engines.get(choice.engine)
     asked = decision.record.timeout_minutes if start.kind is Kind.CODE else 0
     whole_minutes = asked or max(1, -(-int(config.timeout_of(start.kind).total_seconds()) // 60))
+    by_agent = start.kind is Kind.CODE
+    runner = engine.runner if engine and engine.runner else config.runner
+    red = (
+        known_baselines(snapshot).get(commands_digest(config, runner)) if by_agent and config.baseline else ()
+    )
     return Unit(
         kind=start.kind,
         tasks=(decision.task,),
@@ -27,17 +34,19 @@ def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
         accounts=tuple(sorted(snapshot.accounts)),
         config_blob=config.blob,
         engine=choice.engine,
-        runner=(engine.runner if engine and engine.runner else config.runner),
+        runner=runner,
         verify=verify_legs(config.gates) if start.kind is not Kind.PUBLISH else (),
         secret=choice.secret,
         earlier=start.earlier,
-        timeout_minutes=whole_minutes,
+        timeout_minutes=_JOIN_MINUTES if start.kind is Kind.UPDATE else whole_minutes,
         model=choice.model,
         provider=choice.provider,
         base_url=choice.base_url,
         exceptions=start.exceptions,
-        hooks=bool(config.hooks.after_task_success or config.hooks.after_task_failure),
+        hooks=by_agent and bool(config.hooks.after_task_success or config.hooks.after_task_failure),
         chosen=start.chosen,
+        measure=red is None and bool(config.gates),
+        red=red or (),
     )
 
 

@@ -20,16 +20,18 @@ _TAIL = 2_000
 
 
 def measure(config: Config, unit: Unit, gates: Sequence[Gate], runner: GateRunner) -> Measured | None:
-    """What the gates say of the files as they are. None if the time for it was not enough, or the job is being cancelled."""
+    """What the gates say of the files as they are; of those for which the time was not enough, nothing. None if cancelled."""
     until = time.monotonic() + BASELINE_MINUTES * 60
     found = []
     for gate in gates:
         left = timedelta(seconds=until - time.monotonic())
         if left <= timedelta(0):
-            return None
+            break
         result = run_gate(replace(gate, timeout=min(gate.timeout, left)), runner).result
-        if result.status is GateStatus.SKIPPED or (result.status is GateStatus.ERROR and left < gate.timeout):
+        if runner.cancellation is not None and runner.cancellation.reason:
             return None
+        if result.status is GateStatus.ERROR and not result.code and left < gate.timeout:
+            break
         found.append(replace(result, tail=result.tail[-_TAIL:]))
     return Measured(commands_digest(config, unit.runner), tuple(found))
 

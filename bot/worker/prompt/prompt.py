@@ -158,7 +158,8 @@ def _conflicts(paths: Sequence[str]) -> str:
     return (
         "The files are a merge that git could not finish. Settle every conflict first, so that what both sides wanted holds, and"
         " leave no marker (`<<<<<<<`, `=======`, `>>>>>>>`) behind; one that is left fails the checks."
-        f" `{NOTE}`, if it is there, says what markers cannot show; delete it when that is settled. The names in the markers are references, as in"
+        f" `{NOTE}`, if it is there, says what markers cannot show; delete it when that is settled. The names in the markers are"
+        " references, as in"
         f" `git show {DEFAULT_BRANCH}:PATH`. In conflict:\n\n{listed}{more}"
     )
 
