@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from bot.github.credential import Credential
 from bot.model.engine import RepositorySettings
+from bot.model.issue import Pull
 from bot.model.record import Approval, Attempt, Record
 from bot.model.report import Outcome, Report
 from bot.model.run import Job
@@ -109,6 +110,8 @@ class Bench:
         self.git = repository(self.origin, first)
         self.world = World("acme/shop", git=self.git)
         self.github = client_of(self.world)
+        self._heads: dict[str, str] = {}
+        self._tell_pushes()
         self.task = self.world.open_issue("Add login", body, labels=("cf:ready",))
         self.comment = 0
         self.record = Record(self.task)
@@ -116,6 +119,23 @@ class Bench:
         self.credential = Credential(TOKEN)
         self.commits: dict[str, str] = {}  # what the agent's jobs have named, by key
         self.unit = self.claim(1)
+
+    def _tell_pushes(self) -> None:
+        """Here git is pushed to by its path, so the world is told before anybody asks it about a pull request."""
+        asked = self.github.pull_by_branch
+
+        def pull_by_branch(branch: str) -> Pull | None:
+            self.hear()
+            return asked(branch)
+
+        self.github.pull_by_branch = pull_by_branch  # type: ignore[method-assign]
+
+    def hear(self) -> None:
+        """Pull requests follow what was pushed to their branches."""
+        before, self._heads = self._heads, dict(self.git.branches())
+        for branch, head in self._heads.items():
+            if branch != "main" and before.get(branch) != head:
+                self.world.pushed(branch, before.get(branch, ""), head, BOT)
 
     # ------------------------------------------------------------------ people
 
