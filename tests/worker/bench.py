@@ -347,6 +347,14 @@ class Bench:
     def text(self, commit: str, path: str) -> str:
         return git(self.origin, "show", f"{commit}:{path}")
 
+    def text_of_work(self, path: str) -> str:
+        """A file of the commit that the agent's job has kept."""
+        folder = self.folder / "looked-at"
+        shutil.rmtree(folder, ignore_errors=True)
+        git(self.folder, "clone", "-q", "--bare", str(self.origin), str(folder))
+        git(folder, "fetch", "-q", str(self.context.out / "work.bundle"), "+refs/heads/work:refs/heads/work")
+        return git(folder, "show", f"work:{path}")
+
     def kept(self) -> Report:
         """What the agent's job has reported."""
         report = find_report(self.context.out, self.key)

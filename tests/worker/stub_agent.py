@@ -75,6 +75,19 @@ def ask() -> None:
     Path(os.environ["CF_QUESTION_FILE"]).write_text(text, encoding="utf-8")
 
 
+def wonder() -> None:
+    print("I have looked at the code. Before I start: should I use PostgreSQL or SQLite?", flush=True)
+
+
+def summarise() -> None:
+    text = "There are two ways.\n\nWhich of these is wanted?\n\nA. One file\nB. Two files\n"
+    Path(os.environ["CF_SUMMARY_FILE"]).write_text(text, encoding="utf-8")
+
+
+def polite() -> None:
+    print("Done. Is there anything else I can do for you?", flush=True)
+
+
 def say() -> None:
     text = "Done. Closes #21 and fixes acme/other#4, thanks @octocat <!-- cf:record 1 {} -->"
     Path(os.environ["CF_SUMMARY_FILE"]).write_text(text, encoding="utf-8")

@@ -36,10 +36,12 @@ def left_behind(clone: Git, taken: Taken) -> Mapping[str, str]:
     """Path -> why, of what was not taken. To be called directly after `take`: the index is read as that left it."""
     assert clone.tree is not None
     found = dict.fromkeys(taken.repositories, _REPOSITORY)
+    inside = tuple(f"{path}/" for path in taken.repositories)
     for path in clone.fields("ls-files", "-z", "--others", "--exclude-standard"):
-        found.setdefault(path.rstrip("/"), _why(path))
+        if not path.startswith(inside):
+            found.setdefault(path.rstrip("/"), _why(path))
     for path in [] if taken.complete else _not_as_the_index_says(clone):
-        if not any(path.startswith(f"{one}/") for one in found):
+        if not path.startswith(inside):
             found.setdefault(path, "cannot be read")
     ignored = {path.rstrip("/") for path in _ignored(clone)}
     special = list(_special(os.fspath(clone.tree), found, ignored))

@@ -5,7 +5,7 @@ from here: where the work started, what the files are like at the end, and the o
 """
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,6 +16,7 @@ from bot.worker.programs.process import End
 
 OWN_FOLDER = ".cf"  # our files inside the agent's workspace; never part of the work
 MODULE = "160000"  # the mode of a link to another repository's commit
+_LARGEST_LINK = 8_192  # bytes of a file that leads to a repository
 _HFS_PASSES_OVER = dict.fromkeys(
     [*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF]
 )
@@ -93,21 +94,42 @@ def _put_back_repositories(clone: Git, start_tree: str) -> tuple[str, ...]:
     """Nested repositories are no part of the work, committed or not: what was there in their place stays."""
     raw = clone.fields("diff-index", "--cached", "--raw", "-z", "--no-renames", "--full-index", start_tree)
     changed = [(path, *facts[1:].split(" ")) for facts, path in zip(raw[::2], raw[1::2], strict=True)]
-    modules = tuple(path for path, _, mode, *_ in changed if mode == MODULE)
-    if not modules:
+    found = {path for path, _, mode, *_ in changed if mode == MODULE}
+    found |= _repositories_above(clone, [path for path, *_ in changed])
+    if not found:
         return ()
-    inside = tuple(f"{module}/" for module in modules)
-    before = [
-        f"{mode} {blob}\t{path}\0"
-        for path, mode, _, blob, *_ in changed
-        if mode.strip("0") and (path in modules or path.startswith(inside))
-    ]
+    inside = tuple(f"{path}/" for path in found)
+    below = [one for one in changed if one[0] in found or one[0].startswith(inside)]
+    gone = [f"0 {'0' * 40}\t{path}\0" for path, _, mode, *_ in below if mode.strip("0")]
+    before = [f"{mode} {blob}\t{path}\0" for path, mode, _, blob, *_ in below if mode.strip("0")]
     # What goes away first: a file cannot stand below a repository that is still in the index.
-    for lines in ([f"0 {'0' * 40}\t{path}\0" for path in modules], before):
-        if lines:
-            given = "".join(lines).encode("utf-8", "surrogateescape")
-            clone.call("update-index", "-z", "--index-info", given=given)
-    return modules
+    for lines in filter(None, (gone, before)):
+        given = "".join(lines).encode("utf-8", "surrogateescape")
+        clone.call("update-index", "-z", "--index-info", given=given)
+    return tuple(sorted(found))
+
+
+def _repositories_above(clone: Git, paths: Sequence[str]) -> set[str]:
+    """The folders of these paths that are repositories: git takes their files where it knew the folder before."""
+    assert clone.tree is not None
+    folders = {parent for path in paths for parent in _parents(path)}
+    repositories = {folder for folder in folders if _is_repository(clone.tree / folder / ".git")}
+    return {one for one in repositories if not any(parent in repositories for parent in _parents(one))}
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
+
+
+def _is_repository(link: Path) -> bool:
+    """Whether this `.git` is a repository, or a file that leads to one."""
+    if (link / "HEAD").is_file():
+        return True
+    if not link.is_file() or link.stat().st_size > _LARGEST_LINK:
+        return False
+    where = link.read_bytes().decode("utf-8", "replace").removeprefix("gitdir:").strip()
+    return bool(where) and (link.parent / where / "HEAD").is_file()
 
 
 def is_git(name: str) -> bool:
