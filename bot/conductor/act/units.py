@@ -1,19 +1,23 @@
 """Claimed attempts made into units, and units into runs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bot.model.decision import BatchStep, Decision
 from bot.model.snapshot import Snapshot
 from bot.model.unit import Kind, Unit, verify_legs
 from bot.notation.digests import commands_digest
 from bot.notation.keys import Key
-from bot.plan.facts.baselines import known_baselines
 
 _JOIN_MINUTES = 20  # bringing up to date and joining commits are quick; the gates have their own limits
 
 
-def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
-    """What the leg of this attempt is told. `comment` is the database id of the record's comment."""
+def unit_of(
+    decision: Decision, comment: int, snapshot: Snapshot, baselines: Mapping[str, tuple[str, ...]]
+) -> Unit:
+    """What the leg of this attempt is told. `comment` is the database id of the record's comment.
+
+    `baselines` are the gates of which it is known that they fail on the untouched default branch, by digest.
+    """
     start = decision.start
     assert start is not None, "only starts become units"
     config = snapshot.config.with_chosen(start.chosen)
@@ -23,9 +27,7 @@ def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
     whole_minutes = asked or max(1, -(-int(config.timeout_of(start.kind).total_seconds()) // 60))
     by_agent = start.kind is Kind.CODE
     runner = engine.runner if engine and engine.runner else config.runner
-    red = (
-        known_baselines(snapshot).get(commands_digest(config, runner)) if by_agent and config.baseline else ()
-    )
+    red = baselines.get(commands_digest(config, runner)) if by_agent and config.baseline else ()
     return Unit(
         kind=start.kind,
         tasks=(decision.task,),

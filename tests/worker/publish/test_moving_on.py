@@ -80,7 +80,8 @@ def by_a_script(setup, branch: str, shell: str) -> str:
 
 
 def run_of(setup, key: str) -> int:
-    return next(run.id for run in setup.world.runs("cf-worker.yml") if key in run.inputs["keys"].split())
+    runs = setup.world.runs("cf-worker.yml")
+    return next(int(run.id) for run in runs if key in run.inputs["keys"].split())
 
 
 # ---------------------------------------------------------------------- conflicts
@@ -229,7 +230,8 @@ def commits(setup, pull: int) -> str:
 def presses_update_branch(setup, pull: int) -> str:
     setup.hear()
     setup.commit("main", {"elsewhere.txt": "x\n"})
-    return setup.world.update_branch(pull)
+    head: str = setup.world.update_branch(pull)
+    return head
 
 
 def presses_it_and_commits(setup, pull: int) -> str:
@@ -338,7 +340,7 @@ def test_agt_10_a_commit_that_arrives_meanwhile_stays_and_so_does_the_pull_reque
 # ---------------------------------------------------------------------- workflow files of the default branch
 
 WORKFLOW = ".github/workflows/ci.yml"
-MOVES = {
+MOVES: dict[str, dict[str, str | None]] = {
     "one is added": {".github/workflows/other.yml": "on: push\n"},
     "one is changed": {WORKFLOW: "on: pull_request\n"},
     "one is removed": {WORKFLOW: None},
@@ -418,7 +420,7 @@ def test_what_contradicts_the_new_base_is_left_to_an_agent_and_red_gates_are_red
     setup = bench("edit", files=FILES)
     setup.work()
     setup.verify()
-    setup.commit("main", {**MOVES["one is added"], "feature.py": "theirs\n"})
+    setup.commit("main", {".github/workflows/other.yml": "on: push\n", "feature.py": "theirs\n"})
     first = setup.publish()
     assert first.hold is Hold.STALE
     kept = setup.end(first)
