@@ -14,6 +14,7 @@ class End(StrEnum):
     INTERRUPTED = "interrupted"
     PROTECTED = "protected"  # held: a person may let paths through
     SETTING = "setting"  # held: GitHub refused it, and publishing is tried again by itself
+    STALE = "stale"  # held: the branches moved on each time it was brought up to date
     LOST = "lost"  # held, and only a new attempt helps
     HELD = "held"  # held for a reason that is not known
     PASSED = "passed"

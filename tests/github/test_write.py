@@ -7,7 +7,6 @@ import pytest
 from graphql import GraphQLError
 
 from bot.github import sending as module
-from bot.github import write as module
 from bot.model.change import (
     AddLabel,
     Change,

@@ -84,6 +84,7 @@ def remember(
             verdicts,
             fixed,
             plan.proposed,
+            {**(before.baselines if before else {}), **plan.baselines},
         ),
         _running(plan),
     )

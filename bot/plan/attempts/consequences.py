@@ -17,17 +17,10 @@ from bot.model.unit import Kind
 from bot.notation.keys import Key
 from bot.notation.quoting import code_block, quote, quote_line
 from bot.plan.attempts.brakes import tripped
+from bot.plan.attempts.effect import Effect
 from bot.plan.attempts.ending import Ending
+from bot.plan.attempts.stale import brought_up_to_date
 from bot.plan.facts.ends import ENDS, Batch, end_text, held_end, why_text, words_for
-
-
-class Effect(Struct, frozen=True):
-    """The status that follows, the record with the attempt ended, what to say, and why."""
-
-    status: Status
-    record: Record
-    reason: str
-    notices: tuple[Notice, ...] = ()
 
 
 def effect_of(
@@ -72,7 +65,7 @@ class Told(Struct, frozen=True):
 _ABOUT = 300  # characters; the attempt's own reason is kept whole
 _TOLD_AS: Mapping[End, str] = {
     End.MERGED: "passed",
-    **dict.fromkeys((End.PROTECTED, End.SETTING, End.LOST), "held"),
+    **dict.fromkeys((End.PROTECTED, End.SETTING, End.STALE, End.LOST), "held"),
 }
 """The beginning of the notice's fingerprint, where it is not the end's own name."""
 
@@ -101,7 +94,7 @@ def _plain_effect(
     if outcome is Outcome.PASSED:
         return _passed(key, record, ending, now, said)
     if outcome is Outcome.HELD:
-        return _held(key, record, ending, now, said)
+        return brought_up_to_date(key, record, ending, now) or _held(key, record, ending, now, said)
     if outcome is Outcome.BLOCKED:
         return _asked(key, record, ending, now)
     return _needs_a_look(record, ending, said)
@@ -125,7 +118,9 @@ def _keep_work(key: Key, record: Record, ending: Ending) -> Record:
     report, attempt = ending.report, record.attempts[-1]
     if ending.republish:
         return replace(record, earlier=f"{attempt.run}/{key}", republish=True)
-    if attempt.kind is Kind.PUBLISH and ending.outcome in NO_FAULT:
+    if attempt.kind is not Kind.CODE and ending.outcome in NO_FAULT:
+        if report is not None and report.conflict:  # an agent has to settle it; the work is where it was
+            return replace(record, held=None, republish=False)
         return record  # the proven work is still there, and was still not published
     record = replace(record, held=None, exceptions=()) if ending.outcome is not Outcome.HELD else record
     if report is None or not report.head:
@@ -235,7 +230,7 @@ def _held(key: Key, record: Record, ending: Ending, now: datetime, said: Told) -
     protected = report.protected if report else ()
     why = (report.hold if report else None) or (Hold.PROTECTED if protected else None)
     before = record.held
-    again = before is not None and before.why is why and record.attempts[-1].kind is Kind.PUBLISH
+    again = before is not None and before.why is why and record.attempts[-1].kind is not Kind.CODE
     number = record.attempts[-1].number
     held = before if again else Held(why, now, number, protected) if why else None
     record = replace(record, held=held, exceptions=(), republish=False)

@@ -180,6 +180,17 @@ ENDS: Mapping[End, Row] = {
             _CLOSE,
         ),
     ),
+    End.STALE: Row(
+        Status.BLOCKED,
+        "the work of attempt `{key}` is kept, but was not published: the branches moved on each time it was brought up to date",
+        "held",
+        (
+            Way("`/{cf} publish`", "brings it up to date and verifies it once more; no agent runs for that"),
+            _RETRY,
+            _ANSWER,
+            _CLOSE,
+        ),
+    ),
     End.LOST: Row(
         Status.BLOCKED,
         "the work of attempt `{key}` was not published. Only a new attempt can help",
@@ -265,7 +276,7 @@ def _counted(record: Record) -> str:
 
 def held_end(why: Hold | None) -> End:
     """The end of finished work that was not published for this reason."""
-    known = {Hold.PROTECTED: End.PROTECTED, Hold.SETTING: End.SETTING}
+    known = {Hold.PROTECTED: End.PROTECTED, Hold.SETTING: End.SETTING, Hold.STALE: End.STALE}
     return known.get(why, End.LOST) if why is not None else End.HELD
 
 

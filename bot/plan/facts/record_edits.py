@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from bot.model.record import Attempt, Record, Unsaid
-from bot.model.report import Outcome
+from bot.model.report import Hold, Outcome
 from bot.model.status import Status
 from bot.plan.facts.ends import ENDS
 
@@ -48,7 +48,7 @@ def reset_by_order(record: Record) -> Record:
         not_before=None,
         blocker=None,
         parked=None,
-        held=None,
+        held=record.held if record.republish and record.held and record.held.why is Hold.STALE else None,
         exceptions=(),
         batch=0,
         round=0,

@@ -75,7 +75,8 @@ class GitHttp:
             return self._backend(git, request, service, body)
         with self.world.lock:
             before = git.branches()
-            response = self._backend(git, request, service, body)
+            workflows = self.world.accounts.allows(token, "write", ("workflows",), "write")
+            response = self._backend(git, request, service, body, workflows=workflows)
             self._tell(before, git.branches(), token)
         return response
 
@@ -95,8 +96,13 @@ class GitHttp:
             if before.get(branch) != after.get(branch):
                 self.world.pushed(branch, before.get(branch, ""), after.get(branch, ""), token)
 
-    def _backend(self, git: BareGit, request: Request, service: str, body: bytes) -> Response:
-        """One CGI call. What the request says reaches the program by environment and pipe only."""
+    def _backend(
+        self, git: BareGit, request: Request, service: str, body: bytes, *, workflows: bool = False
+    ) -> Response:
+        """One CGI call. What the request says reaches the program by environment and pipe only.
+
+        `workflows`: a push may change workflow files.
+        """
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
             "GIT_PROJECT_ROOT": str(git.path),
@@ -112,6 +118,7 @@ class GitHttp:
             "REMOTE_USER": "sandbox",
             "REMOTE_ADDR": "127.0.0.1",
             "CF_PROTECTED": f"refs/heads/{git.default_branch}" if self.protected else "",
+            "CF_WORKFLOWS": "write" if workflows else "none",
         }
         done = subprocess.run(
             ["git", "http-backend"], env=environment, input=body, capture_output=True, check=False

@@ -140,6 +140,23 @@ class Pulls:
         )
         return merged
 
+    def update_branch(self, pull: PullState, by: Token) -> str:
+        """The button "Update branch": the base as it is now, merged into the pull request's branch. The new head.
+
+        Raises ApiError 422 where the two contradict each other or there is nothing to merge.
+        """
+        self.core.accounts.require(by, "write", "contents", role="write")
+        base_sha, before = self.git.head(pull.base_ref) or "", pull.head_sha
+        if self.git.is_ancestor(base_sha, before):
+            raise invalid("There are no new commits on the base branch.")
+        message = f"Merge branch '{pull.base_ref}' into {pull.head_ref}"
+        try:
+            after = self.git.merge(pull.head_ref, base_sha, message, by.account)
+        except MergeConflict:
+            raise invalid("merge conflict between base and head") from None
+        self.pushed(pull.head_ref, before, after, by)
+        return after
+
     def merge_later(self, pull: PullState, by: Token, *, head_sha: str = "") -> None:
         """Raises ApiError where the repository does not allow it, or where it could be merged at once."""
         self.core.accounts.require(by, "write", "pull-requests", role="write")

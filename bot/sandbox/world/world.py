@@ -262,6 +262,11 @@ class World:
         self.pulls.close(self.pulls.get(number), self.token(by))
 
     @_serial
+    def update_branch(self, number: int, by: str | Account | Token = "maintainer") -> str:
+        """A person presses "Update branch". The new head of the pull request."""
+        return self.pulls.update_branch(self.pulls.get(number), self.token(by))
+
+    @_serial
     def ready_for_review(self, number: int, by: str | Account | Token = "maintainer") -> None:
         self.pulls.set_draft(self.pulls.get(number), self.token(by), draft=False)
 

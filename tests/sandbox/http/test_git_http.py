@@ -11,6 +11,7 @@ import pytest
 
 from bot.sandbox.http.server import Served, serve
 from bot.sandbox.world import BOT, BareGit, World
+from bot.sandbox.world.errors import ApiError
 
 pytestmark = pytest.mark.e2e
 
@@ -117,3 +118,74 @@ def test_the_depth_of_one_commit_by_its_id(place):
     place.git("init", "-q", "shallow")
     place.git("-C", "shallow", "fetch", "-q", "--depth", "1", f"{place.served.url}/acme/shop", head)
     assert place.git("-C", "shallow", "rev-parse", "FETCH_HEAD") == head
+
+
+CHANGES = {
+    "added on the branch": ("work", "cf/1", ".github/workflows/other.yml"),
+    "added on main": ("desk", "main", ".github/workflows/other.yml"),
+    "changed on main": ("desk", "main", ".github/workflows/ci.yml"),
+    "nothing": ("work", "cf/1", "b.txt"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    ("who", "permissions"),
+    [
+        ("run-0", {"contents": "write"}),
+        ("app-cf", {"contents": "write"}),
+        ("app-cf", {"contents": "write", "workflows": "write"}),
+        ("maintainer", None),
+    ],
+)
+def test_workflow_files_are_those_of_the_default_branch_unless_the_token_may_write_them(
+    tmp_path, who, permissions, change
+):
+    """Whatever the pushed commits touch: what counts is how the branch and the default branch differ at that moment."""
+    world = World(git=BareGit.create(tmp_path / "shop.git"))
+    if who == "run-0":
+        world.accounts.run_token(0, permissions)
+    elif permissions:
+        world.accounts.app_token("cf", permissions)
+    with serve(world) as served:
+        place = Place(world, served, tmp_path)
+        place.git("init", "-q", "-b", "main", "desk")
+        place.git("-C", "desk", "remote", "add", "origin", f"{served.url}/acme/shop")
+        (tmp_path / "desk/.github/workflows").mkdir(parents=True)
+        place.commit("desk", "main", ".github/workflows/ci.yml")
+        place.git("-C", "desk", "push", "-q", "origin", "main")
+        place.git("clone", "-q", f"{served.url}/acme/shop", "work")
+        place.commit("work", "cf/1", "a.txt")
+        folder, branch, file = CHANGES[change]
+        (tmp_path / folder / file).write_text("on: push\n")
+        place.git("-C", folder, "checkout", "-q", "-B", branch)
+        place.git("-C", folder, "add", ".")
+        place.git("-C", folder, "commit", "-q", "-m", "a workflow")
+        if folder == "desk":
+            place.git("-C", "desk", "push", "-q", "origin", "main")
+        free = who == "maintainer" or "workflows" in (permissions or {}) or change == "nothing"
+
+        said = place.git("-C", "work", "push", "-q", "origin", "cf/1", who=who, fails=not free)
+
+    assert ("refusing to allow a GitHub App to create or update workflow `.github/" in said) is not free
+    assert (world.git.head("cf/1") is not None) is free
+
+
+def test_a_person_presses_update_branch(place):
+    place.clone("work")
+    place.commit("work", "cf/1", "a.txt")
+    place.git("-C", "work", "push", "-q", "origin", "cf/1")
+    pull = place.world.open_pull("cf/1", "work")
+    before = place.world.pull(pull).head_sha
+    with pytest.raises(ApiError, match="no new commits"):
+        place.world.update_branch(pull)
+    place.git("-C", "work", "checkout", "-q", "--detach", "origin/main")
+    place.commit("work", "side", "c.txt")
+    place.git("-C", "work", "push", "-q", "origin", "side")
+    base = place.world.git.merge("main", place.world.git.head("side"), "elsewhere", BOT)
+
+    after = place.world.update_branch(pull)
+
+    parents = place.git("-C", str(place.world.git.path), "rev-list", "--parents", "-1", after).split()[1:]
+    assert parents == [before, base]
+    assert place.world.pull(pull).head_sha == after == place.world.git.head("cf/1")

@@ -23,6 +23,7 @@ def test_earlier_work_is_proven_only_by_jobs_that_ran_on_it(bench, lie):
     else:
         del run.jobs["#1 / verify (ubuntu-latest)"]
     setup.claim(2, Kind.PUBLISH, earlier=earlier, exceptions=report.protected)
+    setup.grant_workflows()
 
     again = setup.publish("skipped", "skipped")
 
