@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.model.end import End
+from bot.model.record import Parked
 from bot.model.report import Hold, Outcome, Question
 from bot.model.status import Status
 from bot.notation.comments import read_fingerprint
@@ -186,6 +187,17 @@ def test_the_words_of_an_answer_are_kept_where_a_retry_follows_at_once():
     story.settle()
     assert [one.answer for one in story.record(task).answers] == ["change the other file"]
     assert story.starts() == [f"cf-{task}-1", f"cf-{task}-2"]
+
+
+def test_words_that_crossed_the_end_are_kept_for_the_next_attempt():
+    """They were written while the attempt still ran, and are read only after it was settled."""
+    at = ago(minutes=10)
+    parked = Parked(End.NO_CHANGES, at, 1)
+    record = a_record(1, Status.BLOCKED, attempts=(an_attempt(1, Outcome.NO_CHANGES),), parked=parked)
+    said = a_comment("/cf answer change the other file", at=at - timedelta(seconds=1))
+    decision = decide(a_task(1, Status.BLOCKED, record=record), comments={1: (said,)})
+    assert decision.status is Status.BLOCKED
+    assert [one.answer for one in decision.record.answers] == ["change the other file"]
 
 
 def test_what_a_person_parked_is_nobodys_end():
