@@ -2,6 +2,7 @@
 
 from msgspec import Struct, field
 
+from bot.model.end import End
 from bot.model.engine import EngineRequest
 from bot.model.moment import Moment, check_years
 from bot.model.report import Hold, Outcome, Question
@@ -147,6 +148,34 @@ class Unmerged(Struct, frozen=True, omit_defaults=True):
         check_years(self.at)
 
 
+class Parked(Struct, frozen=True, omit_defaults=True):
+    """How the attempt ended that left the task to a person, when, and what its end was about, in a few words."""
+
+    end: End
+    at: Moment
+    attempt: int
+    words: str = ""
+
+    def __post_init__(self) -> None:
+        check_years(self.at)
+
+
+class Unsaid(Struct, frozen=True, omit_defaults=True):
+    """A notice that GitHub refused: its fingerprint and text, how often and when it was tried last.
+
+    `comment` is the comment that was to get this text; empty for one that was to be written.
+    """
+
+    fingerprint: str
+    text: str
+    tries: int
+    at: Moment
+    comment: str = ""
+
+    def __post_init__(self) -> None:
+        check_years(self.at)
+
+
 class SharedFix(Struct, frozen=True, omit_defaults=True):
     """The failure (its fingerprint) that this task shares with others, and the issue that mends it for all of them."""
 
@@ -197,6 +226,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     unshared: tuple[str, ...] = ()  # failures that were mended, or for which no fix is wanted
     automatic: tuple[str, ...] = ()  # fingerprints of the questions that were answered automatically
     notices: tuple[str, ...] = ()
+    unsaid: tuple[Unsaid, ...] = ()  # notices that GitHub refused, to be said at the next chance
     acted: tuple[int, ...] = ()
     pull: int = 0
     head: str = ""  # the commit of the last kept work
@@ -209,6 +239,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     # A person ran it by command, and nobody has ordered it in another way since.
     started_by_command: bool = field(default=False, name="called")
     timeout_minutes: int = 0  # the same person's limit for each attempt; 0: as configured
+    parked: Parked | None = None  # while the status is the one that this end brought about
     held: Held | None = None
     unmerged: Unmerged | None = None
     exceptions: tuple[str, ...] = ()  # protected paths that a person lets through when it is published

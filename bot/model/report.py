@@ -102,6 +102,7 @@ class Report(Struct, frozen=True, omit_defaults=True):
     `hold` says why work is held, `protected` the paths that a publish unit may be allowed by order, and `conflict` that
     `merge: auto` could not merge because work and base contradict each other, `unmerged` that it was refused for another reason.
     `source` says what the work started from, `left_out` what its prompt did not hold, in a few words each.
+    `asked` is who was asked to review the pull request, empty if nobody was.
     `misfit` (kind `gate`) is the task whose work did not join.
     `cause` is what no single task is to blame for, where a job can tell.
     `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.
@@ -141,4 +142,5 @@ class Report(Struct, frozen=True, omit_defaults=True):
     left_out: tuple[str, ...] = ()
     misfit: int = 0
     cause: Met | None = None
+    asked: str = ""
     statistics: dict[str, float] = field(default_factory=dict)

@@ -22,19 +22,11 @@ def question_key(record: Record) -> str:
     return f"question:{Key(record.task, record.attempts[-1].number if record.attempts else 0)}"
 
 
-def question_text(question: Question, record: Record, prefix: str) -> str:
-    """An open question: whom it is for, what was tried, the options, and how to answer."""
+def question_text(question: Question, record: Record, ways: str) -> str:
+    """An open question: whom it is for, what was tried, the options, and in `ways` what can be done about it."""
     asked = f"@{record.approval.by}: t" if record.approval else "T"
-    parts = [f"**Question.** {asked}he agent cannot go on without an answer.", *_asked(question)]
-    own = f"`/{prefix} answer ...` takes whatever follows it."
-    if question.options:
-        parts.append(f"To answer, reply with a letter on the first line of a comment; {own}")
-    else:
-        parts.append(
-            "To answer, just reply in a comment. Everything that people with permission reply until the next look counts;"
-            f" {own}"
-        )
-    return "\n\n".join(parts)
+    first = f"**Question.** {asked}he agent cannot go on without an answer."
+    return "\n\n".join([first, *_asked(question), ways])
 
 
 def pointer_text(question: Question, task: int, prefix: str) -> str:

@@ -116,6 +116,7 @@ def _without_words(record: Record) -> Record:
         _record(record),
         attempts=tuple(replace(attempt, reason="", cancelled_for="") for attempt in record.attempts),
         blocker=replace(blocker, question=Question("")) if blocker else None,
+        parked=replace(record.parked, words="") if record.parked else None,
         answers=tuple(replace(answer, question="", answer="") for answer in record.answers),
     )
 
@@ -175,6 +176,8 @@ def _record(record: Record) -> Record:
         blocker=replace(blocker, question=_question(blocker.question)) if blocker else None,
         answers=tuple(_answer(answer) for answer in record.answers),
         notices=tuple(_fingerprint(fingerprint) for fingerprint in record.notices),
+        parked=replace(record.parked, words=named(record.parked.words)) if record.parked else None,
+        unsaid=tuple(replace(one, text="") for one in record.unsaid),
         held=replace(record.held, protected=tuple(map(named, record.held.protected)))
         if record.held
         else None,

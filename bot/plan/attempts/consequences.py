@@ -1,6 +1,7 @@
 """What an attempt's outcome does to its task: the table of outcome -> status, strike and words."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -8,7 +9,8 @@ from msgspec.structs import replace
 
 from bot.model.config import Config
 from bot.model.decision import Notice
-from bot.model.record import Blocker, Held, Record, Unmerged
+from bot.model.end import End
+from bot.model.record import Blocker, Held, Parked, Record, Unmerged
 from bot.model.report import INTERRUPTIONS, NO_FAULT, STRIKES, GateStatus, Hold, Outcome, Question, Report
 from bot.model.status import Status
 from bot.model.unit import Kind
@@ -16,6 +18,7 @@ from bot.notation.keys import Key
 from bot.notation.quoting import code_block, quote, quote_line
 from bot.plan.attempts.brakes import tripped
 from bot.plan.attempts.ending import Ending
+from bot.plan.facts.ends import ENDS, Batch, end_text, held_end, why_text, words_for
 
 
 class Effect(Struct, frozen=True):
@@ -27,27 +30,65 @@ class Effect(Struct, frozen=True):
     notices: tuple[Notice, ...] = ()
 
 
-def effect_of(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:
+def effect_of(
+    key: Key, record: Record, ending: Ending, config: Config, now: datetime, *, in_batch: bool = False
+) -> Effect:
     """`record` holds the attempt as already ended. Only failures of the work itself cost a strike.
 
-    What would go on by itself, or with an answer, is parked if a brake has tripped.
+    What would go on by itself, or with an answer, is parked if a brake has tripped. `in_batch`: a batch that goes on tells its own
+    end, so its members tell less (`ends.py`).
     """
-    effect = _plain_effect(key, _keep_work(key, record, ending), ending, config, now)
+    said = Told(key, ending, config, now, in_batch=in_batch)
+    effect = _plain_effect(key, _keep_work(key, record, ending), ending, config, now, said)
     goes_on = effect.status is Status.READY or effect.record.blocker is not None
     brake = tripped(effect.record, config) if goes_on else ""
-    return _parked(key, effect.record, ending, brake, config) if brake else effect
+    return _stopped(effect.record, ending, brake, said) if brake else effect
 
 
-def _plain_effect(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:
+class Told(Struct, frozen=True):
+    """An end as the table of ends has it told."""
+
+    key: Key
+    ending: Ending
+    config: Config
+    now: datetime
+    in_batch: bool
+
+    def effect(
+        self, end: End, record: Record, about: str, evidence: Sequence[str], *, silent: bool = False
+    ) -> Effect:
+        """The end's status, the record that says how it ended, and the one comment about it. `about` is that in a few words."""
+        row, words = ENDS[end], words_for(record, self.config)
+        # GitHub's times are whole seconds: a reply within the second of the end must not look older than it.
+        at = self.now.replace(microsecond=0)
+        parked = Parked(end, at, self.key.number, about[:_ABOUT])
+        to = record.approval.by if record.approval and not (self.in_batch and row.batch is Batch.BARE) else ""
+        notice = Notice(f"{_TOLD_AS.get(end, end)}:{self.key}", end_text(end, words, to, evidence))
+        untold = silent or (self.in_batch and row.batch is Batch.NOTHING)
+        noted = replace(record, parked=parked if row.waits else None)
+        return Effect(row.status, noted, why_text(parked, words), () if untold else (notice,))
+
+
+_ABOUT = 300  # characters; the attempt's own reason is kept whole
+_TOLD_AS: Mapping[End, str] = {
+    End.MERGED: "passed",
+    **dict.fromkeys((End.PROTECTED, End.SETTING, End.LOST), "held"),
+}
+"""The beginning of the notice's fingerprint, where it is not the end's own name."""
+
+
+def _plain_effect(
+    key: Key, record: Record, ending: Ending, config: Config, now: datetime, said: Told
+) -> Effect:
     outcome = ending.outcome
     if outcome in STRIKES or (outcome is Outcome.STALLED and config.stall.action != "blocker"):
-        return _struck(key, record, ending, config, now)
+        return _struck(key, record, ending, config, now, said)
     if ending.by:
         ready = config.label(Status.READY)
-        reason = f"{key} was cancelled by {ending.by}; its work is kept, and `{ready}` goes on from there"
-        return Effect(Status.BACKLOG, record, reason)
+        about = f"{key} was cancelled by {ending.by}; its work is kept, and `{ready}` goes on from there"
+        return said.effect(End.CANCELLED, record, about, (), silent=True)
     if outcome in INTERRUPTIONS:
-        return _interrupted(key, record, ending, config)
+        return _interrupted(key, record, ending, config, said)
     if outcome is Outcome.CAPACITY:
         engine = record.attempts[-1].engine or config.engine
         return Effect(Status.READY, record, f"{key}: {engine} takes no work for now; no attempt is counted")
@@ -58,28 +99,25 @@ def _plain_effect(key: Key, record: Record, ending: Ending, config: Config, now:
         )
         return Effect(Status.READY, replace(record, blocker=None), reason)
     if outcome is Outcome.PASSED:
-        return _passed(key, record, ending, now)
+        return _passed(key, record, ending, now, said)
     if outcome is Outcome.HELD:
-        return _held(key, record, ending, config, now)
+        return _held(key, record, ending, now, said)
     if outcome is Outcome.BLOCKED:
         return _asked(key, record, ending, now)
-    return _needs_a_look(key, record, ending)
+    return _needs_a_look(record, ending, said)
 
 
-def _parked(key: Key, record: Record, ending: Ending, brake: str, config: Config) -> Effect:
+def _stopped(record: Record, ending: Ending, brake: str, said: Told) -> Effect:
     """A brake has tripped: failed, with the evidence."""
     report = ending.report
-    text = "\n\n".join(
-        [
-            f"**Stopped by a brake**: {brake}. The last attempt, `{key}`, ended as *{ending.outcome}*.",
-            *([quote(ending.reason)] if ending.reason else []),
-            *([quote(report.question.text)] if report and report.question else []),
-            *_failing_tails(report),
-            f"To grant one more attempt, set the label `{config.label(Status.READY)}`; better, change what it is asked first.",
-        ]
-    )
+    evidence = [
+        f"{brake[:1].upper()}{brake[1:]}. The last attempt, `{said.key}`, ended as *{ending.outcome}*.",
+        *([quote(ending.reason)] if ending.reason else []),
+        *([quote(report.question.text)] if report and report.question else []),
+        *_failing_tails(report),
+    ]
     record = replace(record, not_before=None, blocker=None)
-    return Effect(Status.FAILED, record, f"{key} {ending.outcome}; {brake}", (Notice(f"brake:{key}", text),))
+    return said.effect(End.BRAKE, record, f"{said.key} {ending.outcome}; {brake}", evidence)
 
 
 def _keep_work(key: Key, record: Record, ending: Ending) -> Record:
@@ -102,7 +140,8 @@ def _keep_work(key: Key, record: Record, ending: Ending) -> Record:
     )
 
 
-def _passed(key: Key, record: Record, ending: Ending, now: datetime) -> Effect:
+def _passed(key: Key, record: Record, ending: Ending, now: datetime, said: Told) -> Effect:
+    """Whoever was asked for a review is told by that. Where nobody could be, or nobody needs to, a comment says it."""
     report = ending.report
     number = report.pull if report else 0
     before = record.unmerged if record.attempts[-1].kind is Kind.PUBLISH else None
@@ -118,13 +157,18 @@ def _passed(key: Key, record: Record, ending: Ending, now: datetime) -> Effect:
     )
     if before is not None:  # all but the merge was told before
         return Effect(Status.DONE, record, f"{key}: {ending.reason or f'#{number} is merged'}")
-    text = f"Attempt `{key}` passed every gate. Pull request #{number} is ready for review; merging it completes this issue."
-    if ending.reason:
-        text += f"\n\n{quote(ending.reason)}"
+    evidence = [quote(ending.reason)] if ending.reason else []
     if refused:
-        text += "\n\nThe merge is tried again by itself once GitHub says that nothing hinders it. No agent runs for that."
-    reason = f"passed as {key}; pull request #{number} waits for review"
-    return Effect(Status.DONE, record, reason, (Notice(f"passed:{key}", text),))
+        evidence.append(
+            "The merge is tried again by itself once GitHub says that nothing hinders it. No agent runs for that."
+        )
+    end = End.MERGED if report is not None and report.merged else End.PASSED
+    asked = report is not None and bool(report.asked)
+    effect = said.effect(end, record, ending.reason, evidence, silent=asked)
+    state = "is merged" if end is End.MERGED else "waits for review"
+    by = f" by {quote_line(report.asked, 60)}" if report is not None and asked else ""
+    also = f": {ending.reason}" if ending.reason else ""
+    return replace(effect, reason=f"passed as {key}; pull request #{number} {state}{by}{also}")
 
 
 def _asked(key: Key, record: Record, ending: Ending, now: datetime) -> Effect:
@@ -139,7 +183,7 @@ def _asked(key: Key, record: Record, ending: Ending, now: datetime) -> Effect:
     return Effect(Status.BLOCKED, replace(record, blocker=blocker), f"{key} asks a question")
 
 
-def _struck(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:
+def _struck(key: Key, record: Record, ending: Ending, config: Config, now: datetime, said: Told) -> Effect:
     strikes = record.strikes + 1
     record = replace(record, strikes=strikes, interruptions=0)
     reason = f"{key} {ending.outcome}: {ending.reason}" if ending.reason else f"{key} {ending.outcome}"
@@ -147,15 +191,12 @@ def _struck(key: Key, record: Record, ending: Ending, config: Config, now: datet
         not_before = now + backoff(config, strikes, key)
         words = f"{reason}; attempt {strikes + 1} of {config.retry.max_attempts} not before {not_before:%H:%M:%S} UTC"
         return Effect(Status.READY, replace(record, not_before=not_before), words)
-    text = "\n\n".join(
-        [
-            f"**Failed** after {strikes} attempts; the last one, `{key}`, ended as *{ending.outcome}*.",
-            *([quote(ending.reason)] if ending.reason else []),
-            *_failing_tails(ending.report),
-            f"To try again with fresh strikes, set the label `{config.label(Status.READY)}`.",
-        ]
-    )
-    return Effect(Status.FAILED, replace(record, not_before=None), reason, (Notice(f"failed:{key}", text),))
+    evidence = [
+        f"It ended as *{ending.outcome}*.",
+        *([quote(ending.reason)] if ending.reason else []),
+        *_failing_tails(ending.report),
+    ]
+    return said.effect(End.FAILED, replace(record, not_before=None), reason, evidence)
 
 
 def _may_try_again(record: Record, outcome: Outcome, config: Config) -> bool:
@@ -175,27 +216,21 @@ def backoff(config: Config, strikes: int, key: Key) -> timedelta:
     return base + base * fraction / 10
 
 
-def _interrupted(key: Key, record: Record, ending: Ending, config: Config) -> Effect:
+def _interrupted(key: Key, record: Record, ending: Ending, config: Config, said: Told) -> Effect:
     count = record.interruptions + 1
     record = replace(record, interruptions=count)
     reason = f"{key} was interrupted: {ending.reason or ending.outcome}"
     if count < config.retry.interruptions:
         return Effect(Status.READY, record, f"{reason}; it starts again, no strike")
-    text = (
-        f"**Stopped** after {count} interruptions in a row; the last one, `{key}`, ended as *{ending.outcome}*"
-        f" without the work itself failing.\n\n{quote(ending.reason or 'No reason is known.')}\n\n"
-        f"No attempt was counted. Once the cause is mended, set the label `{config.label(Status.READY)}`."
-    )
-    return Effect(
-        Status.BLOCKED,
-        record,
-        f"{reason}; {count} interruptions in a row",
-        (Notice(f"interrupted:{key}", text),),
-    )
+    evidence = [
+        f"It ended as *{ending.outcome}*, without the work itself failing.",
+        quote(ending.reason or "No reason is known."),
+    ]
+    return said.effect(End.INTERRUPTED, record, f"{reason}; {count} interruptions in a row", evidence)
 
 
-def _held(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:
-    """Finished, kept, and not published: what can help depends on why."""
+def _held(key: Key, record: Record, ending: Ending, now: datetime, said: Told) -> Effect:
+    """Finished, kept, and not published: what can help depends on why. A repetition by itself is not told again."""
     report = ending.report
     protected = report.protected if report else ()
     why = (report.hold if report else None) or (Hold.PROTECTED if protected else None)
@@ -204,49 +239,26 @@ def _held(key: Key, record: Record, ending: Ending, config: Config, now: datetim
     number = record.attempts[-1].number
     held = before if again else Held(why, now, number, protected) if why else None
     record = replace(record, held=held, exceptions=(), republish=False)
-    reason = f"{key} is held: {ending.reason}"
-    if again and why is Hold.SETTING:
-        return Effect(Status.BLOCKED, record, reason)
-    text = f"The work of attempt `{key}` is kept, but was not published."
-    if ending.reason:
-        text += f"\n\n{quote(ending.reason)}"
+    evidence = [quote(ending.reason)] if ending.reason else []
     if protected:
         paths = "\n".join(f"- {quote_line(path)}" for path in protected)
-        text += f"\n\nProtected paths in it:\n\n{paths}"
-    text += f"\n\n{_what_helps(why, config)}"
-    return Effect(Status.BLOCKED, record, reason, (Notice(f"held:{key}", text),))
+        evidence.append(f"Protected paths in it:\n\n{paths}")
+    silent = again and why is Hold.SETTING
+    return said.effect(held_end(why), record, f"{key} is held: {ending.reason}", evidence, silent=silent)
 
 
-def _what_helps(why: Hold | None, config: Config) -> str:
-    publish, ready = f"`/{config.prefix} publish`", f"`{config.label(Status.READY)}`"
-    if why is Hold.PROTECTED:
-        return f"{publish} publishes it all the same, and lets exactly these paths through; {ready} starts a new attempt instead."
-    if why is Hold.SETTING:
-        return f"Publishing is tried again after 1 hour, 6 hours and 24 hours; {publish} tries it at once. No agent runs for that."
-    if why is None:
-        return f"{publish} tries to publish it again; {ready} starts a new attempt."
-    return f"Only a new attempt can help: set the label {ready}."
+_ENDS = {
+    Outcome.UNVERIFIED: End.UNVERIFIED,
+    Outcome.NO_CHANGES: End.NO_CHANGES,
+    Outcome.STALLED: End.STALLED,
+}
 
 
-def _needs_a_look(key: Key, record: Record, ending: Ending) -> Effect:
+def _needs_a_look(record: Record, ending: Ending, said: Told) -> Effect:
     """unverified, no_changes, stalled: nothing failed, and a person has to look."""
     report = ending.report
-    number = report.pull if report else 0
-    sentences = {
-        Outcome.UNVERIFIED: f"No gate is configured, so nothing proves attempt `{key}`. Review draft #{number}.",
-        Outcome.NO_CHANGES: f"Attempt `{key}` ended without changing anything.",
-        Outcome.STALLED: f"Attempt `{key}` stood still and was ended.",
-    }
-    text = sentences[ending.outcome]
-    for words in (ending.reason, report.message if report else ""):
-        if words:
-            text += f"\n\n{quote(words)}"
-    reasons = {
-        Outcome.UNVERIFIED: f"review draft #{number}",
-        Outcome.NO_CHANGES: f"{key} changed nothing",
-        Outcome.STALLED: f"{key} stood still",
-    }
-    return Effect(Status.BLOCKED, record, reasons[ending.outcome], (Notice(f"{ending.outcome}:{key}", text),))
+    evidence = [quote(words) for words in (ending.reason, report.message if report else "") if words]
+    return said.effect(_ENDS[ending.outcome], record, "", evidence)
 
 
 def _failing_tails(report: Report | None) -> list[str]:

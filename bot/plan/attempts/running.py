@@ -191,7 +191,8 @@ def _overdue(live: Attempt, board: Board) -> bool:
 def _finish(item: Item, board: Board, key: Key, record: Record, ending: Ending) -> Decision:
     now = board.snapshot.now
     record = with_newest(record, merge_facts(record, ending, now))
-    effect = effect_of(key, record, ending, board.config.with_chosen(board.chosen(item)), now)
+    config, in_batch = board.config.with_chosen(board.chosen(item)), item.number in board.batches
+    effect = effect_of(key, record, ending, config, now, in_batch=in_batch)
     return board.decide(
         item,
         Verb.FINISH,

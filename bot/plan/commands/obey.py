@@ -18,6 +18,7 @@ from bot.plan.attempts.running import end_live
 from bot.plan.board import Board, Item, Stop
 from bot.plan.commands.proposals import consent, nothing_proposed, propose
 from bot.plan.commands.selection import Selection, read_selection
+from bot.plan.facts.ends import ENDS, end_of
 from bot.plan.facts.engines import engine_problem
 from bot.plan.facts.labels import Meant
 from bot.plan.facts.record_edits import last_attempt, reset_by_order
@@ -53,10 +54,15 @@ def obey(item: Item, board: Board, for_all: Sequence[Ordered]) -> Item:
     ignored = move is not None and not mover and item.record.status is not None
     before, judged = item.meant, Meant(item.record.status) if ignored else item.meant
     item = replace(item, meant=judged)
+    left: list[Ordered] = []
     for ordered in sorted((*own, *for_all), key=lambda ordered: ordered.at):
         if ordered in for_all:
             item = _obey_for_all(item, ordered, board)
         elif not is_answered(ordered):
+            left += [ordered] if _is_a_reply(item, ordered, board) else []
+            item = _obey_one(item, ordered, board)
+    if not _is_asked(item):  # a later command has started it: the words are for the attempt that follows
+        for ordered in left:
             item = _obey_one(item, ordered, board)
     return replace(item, meant=before) if item.meant is judged else item
 
@@ -84,8 +90,8 @@ def _obey_one(item: Item, ordered: Ordered, board: Board) -> Item:
         # An edited comment comes again with each edit: where a record can hold it, its author is told once.
         told = _acted(item, ordered) if ordered.edited and item.task.comment is not None else item
         return _with_result(told, refusals=(*item.command_result.refusals, (ordered, why_not)))
-    if ordered.command.name == "answer" and _is_asked(item):
-        return item  # taken with the other replies to its question
+    if _is_a_reply(item, ordered, board):
+        return item  # taken with the other replies
     done = _EFFECTS[ordered.command.name](item, ordered, board)
     if done.command_result.wants:
         return done  # not carried out yet
@@ -113,8 +119,16 @@ def _obey_for_all(item: Item, ordered: Ordered, board: Board) -> Item:
     return _acted(_order_work(item, ordered, board), ordered)
 
 
+def _is_a_reply(item: Item, ordered: Ordered, board: Board) -> bool:
+    """Whether a command is the answer to what the task waits for."""
+    return ordered.command.name == "answer" and _is_asked(item) and not refusal(item, ordered, board)
+
+
 def _is_asked(item: Item) -> bool:
-    return item.record.blocker is not None and item.meant.status is Status.BLOCKED
+    """Whether its newest attempt left the task to a person, so that an answer goes on with it."""
+    parked = end_of(item.record)
+    row = ENDS[parked.end] if parked is not None else None
+    return row is not None and row.answer and item.meant.status is row.status
 
 
 def _acted(item: Item, ordered: Ordered) -> Item:

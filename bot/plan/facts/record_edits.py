@@ -7,13 +7,19 @@ from msgspec.structs import replace
 from bot.model.record import Attempt, Record
 from bot.model.report import Outcome
 from bot.model.status import Status
+from bot.plan.facts.ends import ENDS
 
 
 def with_status(record: Record, status: Status | None, now: datetime) -> Record:
-    """The record after the status label was written; unchanged if it says so already."""
+    """The record after the status label was written; unchanged if it says so already.
+
+    An end that brought about another status is over.
+    """
     if record.status is status:
         return record
-    return replace(record, status=status, status_at=now)
+    parked = record.parked
+    stands = parked is not None and ENDS[parked.end].status is status
+    return replace(record, status=status, status_at=now, parked=parked if stands else None)
 
 
 def with_live(record: Record, **changes: object) -> Record:
@@ -39,11 +45,25 @@ def reset_by_order(record: Record) -> Record:
         interruptions=0,
         not_before=None,
         blocker=None,
+        parked=None,
         held=None,
         exceptions=(),
         batch=0,
         round=0,
         started_by_command=False,
+    )
+
+
+def told_to_go_on(record: Record) -> Record:
+    """Strikes, interruptions and what was held cleared, as a person's words for the next attempt do; it stays its batch's."""
+    return replace(
+        record,
+        strikes=0,
+        interruptions=0,
+        not_before=None,
+        parked=None,
+        held=None,
+        exceptions=(),
     )
 
 

@@ -6,23 +6,27 @@ from msgspec.structs import replace
 
 from bot.model.change import EYES, React
 from bot.model.decision import Decision, Notice, Verb
-from bot.model.record import Answer, Blocker, Record
+from bot.model.issue import Comment
+from bot.model.record import Answer, Blocker, Parked, Record
 from bot.model.status import Status
 from bot.notation.answers import NotAnAnswer, Reply, given_by_command, read_answer
 from bot.notation.questions import answered_text, question_key
 from bot.plan.batches.members import left_by
 from bot.plan.board import Board, Item
+from bot.plan.facts.ends import ENDS, end_of, hint_text, why_text, words_for
+from bot.plan.facts.record_edits import told_to_go_on
 from bot.plan.questions.questions import open_elsewhere, reminders, replies_since, revised
 
 
 def take_answers(item: Item, board: Board) -> Decision | None:
-    """Replies of authorised people to an open question, taken together in order, re-queue the task once.
+    """Replies of authorised people to an open question, taken together in order, re-queue the task once; so do those to another
+    end, where they count.
 
     Where the question only points to another task, `/cf answer` alone counts here.
     """
     blocker = item.record.blocker
     if item.meant.status is not Status.BLOCKED or blocker is None:
-        return None
+        return _take_words(item, board)
     replies = replies_since(item, board, blocker)
     if replies.wants:
         return board.hold(item, "who replied is being looked up", wants=replies.wants)
@@ -55,6 +59,54 @@ def take_answers(item: Item, board: Board) -> Decision | None:
     return replace(decision, revisions=revised(record, answered_text(blocker.question, answer)))
 
 
+def _take_words(item: Item, board: Board) -> Decision | None:
+    """What people say to a task that its newest attempt left to them. Where plain replies do not count, the first gets a hint."""
+    parked = end_of(item.record)
+    row = ENDS[parked.end] if parked is not None else None
+    if parked is None or row is None or not row.waits or item.meant.status is not row.status:
+        return None
+    replies = replies_since(item, board, parked)
+    if replies.wants:
+        return board.hold(item, "who replied is being looked up", wants=replies.wants)
+    prefix = board.config.prefix
+    read_one = read_answer if row.reply else given_by_command
+    read = [(comment, read_one(comment.body, (), prefix)) for comment in replies.comments]
+    told = [(comment, verdict.text) for comment, verdict in read if isinstance(verdict, Reply)]
+    if not told:
+        return _hint_below(item, parked, replies.comments, board)
+    acted = tuple(dict.fromkeys((*item.record.acted, *(comment.id for comment in replies.comments))))
+    last = told[-1][0]
+    words = "\n\n".join(text for _, text in told)
+    answer = Answer("", words, last.author.login, last.id, last.created_at)
+    record = replace(told_to_go_on(item.record), acted=acted, answers=(*item.record.answers, answer))
+    eyes = tuple(React(comment.node_id, EYES) for comment in replies.comments)
+    why = f"goes on with the words of {last.author.login}"
+    return board.decide(item, Verb.MOVE, why, Status.READY, record, reactions=eyes)
+
+
+def _hint_below(item: Item, parked: Parked, replies: Sequence[Comment], board: Board) -> Decision | None:
+    """Once for each end: what would go on, below a reply that does not."""
+    words, prefix = words_for(item.record, board.config), board.config.prefix
+    plain = [one for one in replies if isinstance(read_answer(one.body, (), prefix), Reply) or _asks(one)]
+    notice = Notice(f"hint:{words.key}", hint_text(parked, words))
+    if not plain or notice.fingerprint in item.record.notices:
+        return None
+    acted = tuple(dict.fromkeys((*item.record.acted, *(comment.id for comment in replies))))
+    return board.decide(
+        item,
+        Verb.HOLD,
+        why_text(parked, words),
+        item.meant.status,
+        replace(item.record, acted=acted),
+        notices=(notice,),
+        reactions=tuple(React(comment.node_id, EYES) for comment in plain),
+    )
+
+
+def _asks(comment: Comment) -> bool:
+    return read_answer(comment.body, ()) is NotAnAnswer.QUESTION
+
+
 def _hint(
     record: Record, blocker: Blocker, read: Sequence[Reply | NotAnAnswer], prefix: str
 ) -> tuple[Notice, ...]:
@@ -84,13 +136,14 @@ def wait_for_people(item: Item, board: Board) -> Decision | None:
 
 def _why_parked(status: Status | None, record: Record, board: Board) -> str:
     ready = board.config.label(Status.READY)
-    newest = record.attempts[-1] if record.attempts else None
-    last = newest.reason or str(newest.outcome or "") if newest else ""
+    parked = end_of(record)
+    if parked is not None and ENDS[parked.end].status is status and ENDS[parked.end].waits:
+        return why_text(parked, words_for(record, board.config))
     if status is Status.BACKLOG:
         return f"in the backlog; `{ready}` starts it"
+    newest = record.attempts[-1] if record.attempts else None
+    last = newest.reason or str(newest.outcome or "") if newest else ""
     if status is Status.BLOCKED:
-        if record.blocker is not None:
-            return "its question is open"
         return f"blocked: {last}" if last else f"blocked by a person; `{ready}` starts it"
     if status is Status.FAILED:
         return f"failed: {last or 'no reason is known'}; `{ready}` starts it again"

@@ -8,12 +8,14 @@ from msgspec.structs import replace
 from bot.model.advice import Verdict
 from bot.model.change import EYES, React
 from bot.model.decision import Decision, Notice, Revision, Verb
+from bot.model.end import End
 from bot.model.issue import Comment
-from bot.model.record import Answer, Blocker, Record
+from bot.model.record import Answer, Blocker, Parked, Record
 from bot.model.report import Question
 from bot.model.snapshot import Classify, Lookup
 from bot.model.status import Status
 from bot.notation.answers import Reply, chosen, only_agrees, read_answer
+from bot.notation.keys import Key
 from bot.notation.questions import (
     answered_text,
     automatic_text,
@@ -25,6 +27,7 @@ from bot.notation.questions import (
 )
 from bot.plan.attempts.running import end_live
 from bot.plan.board import Board, Item
+from bot.plan.facts.ends import ENDS, Batch, end_of, end_reminder, ways_text, why_text, words_for
 from bot.plan.facts.trust import Unknown, may_order, rank
 from bot.plan.questions.supervisor import MODEL, Automatic, fingerprint_of, judge
 
@@ -98,7 +101,8 @@ def open_text(record: Record, board: Board) -> str:
     assert blocker is not None, "only called for a question"
     if blocker.same_as:
         return pointer_text(blocker.question, blocker.same_as, board.config.prefix)
-    return question_text(blocker.question, record, board.config.prefix)
+    end = End.CHOICE if blocker.question.options else End.QUESTION
+    return question_text(blocker.question, record, ways_text(end, words_for(record, board.config)))
 
 
 def _given_early(record: Record) -> Answer | None:
@@ -155,8 +159,8 @@ class Replies(Struct, frozen=True):
     wants: frozenset[Lookup]
 
 
-def replies_since(item: Item, board: Board, since: Blocker | Answer) -> Replies:
-    """What people replied to a question or to an automatic answer. An edit after it was acted upon does not count.
+def replies_since(item: Item, board: Board, since: Blocker | Answer | Parked) -> Replies:
+    """What people replied to a question, to an end, or to an automatic answer. An edit after it was acted upon does not count.
 
     Whoever has write permission can edit what others wrote; where that is not enough to answer, nothing edited is an answer.
     """
@@ -221,13 +225,14 @@ def _heir(number: int, blocker: Blocker, board: Board) -> int:
 
 
 def reminders(item: Item, board: Board) -> Decision | None:
-    """An open question: said once more after `blockers.remind`, and once to others after `blockers.escalate`."""
-    blocker, record = item.record.blocker, item.record
-    if blocker is None or item.meant.status is not Status.BLOCKED or blocker.same_as:
+    """What waits for a person: said once more after `blockers.remind`, and once to others after `blockers.escalate`."""
+    parked, record = end_of(item.record), item.record
+    noted = record.blocker is not None or record.parked is not None
+    if parked is None or not noted or not _is_reminded(item, parked, board):
         return None
-    key = question_key(record).removeprefix("question:")
+    key = Key(item.number, parked.attempt)
     due = [
-        (blocker.asked_at + after, f"{kind}:{key}", kind == "escalate")
+        (parked.at + after, f"{kind}:{key}", kind == "escalate")
         for kind, after in (
             ("remind", board.config.blockers.remind),
             ("escalate", board.config.blockers.escalate),
@@ -240,10 +245,25 @@ def reminders(item: Item, board: Board) -> Decision | None:
     notices = []
     for _, fingerprint, escalated in now[-1:]:  # after a long silence one comment is enough
         to = board.config.blockers.escalate_to if escalated else ()
-        notices.append(Notice(fingerprint, reminder_text(blocker, to or by, escalated=escalated)))
+        notices.append(Notice(fingerprint, _reminder(item, parked, to or by, board, escalated=escalated)))
     passed_over = tuple(fingerprint for _, fingerprint, _ in now[:-1])
-    noted = replace(item, record=replace(record, notices=(*record.notices, *passed_over)))
-    return board.hold(noted, "its question is open", notices=notices, due=min(later, default=None))
+    told = replace(item, record=replace(record, notices=(*record.notices, *passed_over)))
+    reason = why_text(parked, words_for(record, board.config))
+    return board.hold(told, reason, notices=notices, due=min(later, default=None))
+
+
+def _is_reminded(item: Item, parked: Parked, board: Board) -> bool:
+    """A question that is open elsewhere is reminded of there, and what the batch of a member tells, by the batch."""
+    row, blocker = ENDS[parked.end], item.record.blocker
+    elsewhere = blocker is not None and blocker.same_as
+    told_by_batch = row.batch is not Batch.SAME and item.number in board.batches
+    return item.meant.status is row.status and row.waits and not elsewhere and not told_by_batch
+
+
+def _reminder(item: Item, parked: Parked, to: tuple[str, ...], board: Board, *, escalated: bool) -> str:
+    if item.record.blocker is not None:
+        return reminder_text(item.record.blocker, to, escalated=escalated)
+    return end_reminder(parked, words_for(item.record, board.config), to, escalated=escalated)
 
 
 # ---------------------------------------------------------------------- veto

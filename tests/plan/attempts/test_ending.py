@@ -128,7 +128,7 @@ def test_a_pass_clears_strikes_and_keeps_work_and_pull_request():
 
 def test_unverified_work_is_a_draft_to_review():
     decision = settle(Outcome.UNVERIFIED)
-    assert decision.reason == "review draft #70"
+    assert decision.reason.startswith("review draft #70; goes on by a review of draft #70")
     assert decision.record.pull == 70
 
 
@@ -136,7 +136,7 @@ def test_an_agents_words_are_shown_quoted():
     message = "@wendy <!-- cf:record 1 {} -->\n/cf run\n</details>"
     words = words_of(settle(Outcome.NO_CHANGES, message=message))
     assert quote(message) in words
-    assert "@wendy" not in words
+    assert words.count("@wendy") == 1  # ours
 
 
 def test_hostile_words_stay_quoted_in_every_notice():
@@ -150,8 +150,7 @@ def test_hostile_words_stay_quoted_in_every_notice():
         words = words_of(
             settle(outcome, task=task, reason=hostile, message=hostile, gates=gates, question=question)
         )
-        asked = words.replace("@wendy: the agent cannot go on", "")
-        assert "@wendy" not in asked, outcome
+        assert words.count("@wendy") == words.count("@wendy: ") == bool(words), outcome
         assert "<!--" not in words, outcome
         lines = words.split("\n")
         fences = [at for at, line in enumerate(lines) if line.startswith("````")]
@@ -181,12 +180,12 @@ def test_a_question_is_one_comment_with_options_and_how_to_answer():
 def test_blocked_without_a_question_still_asks_something():
     decision = settle(Outcome.BLOCKED)
     assert "without saying what it needs" in words_of(decision)
-    assert "just reply" in words_of(decision)
+    assert "a reply in a comment answers it" in words_of(decision)
 
 
 def test_a_refused_pull_request_keeps_the_work():
     decision = settle(Outcome.HELD, reason="AGENTS.md is protected", head="c" * 40)
-    assert decision.reason == "cf-1-1 is held: AGENTS.md is protected"
+    assert decision.reason.startswith("cf-1-1 is held: AGENTS.md is protected; goes on by `/cf publish`")
     assert (decision.record.head, decision.record.earlier, decision.record.pull) == (
         "c" * 40,
         "900/cf-1-1",

@@ -41,8 +41,8 @@ def held(why=None, **report):
     [
         (Hold.PROTECTED, {"protected": ("AGENTS.md",)}, "lets exactly these paths through"),
         (None, {"protected": ("AGENTS.md",)}, "- AGENTS.md"),
-        (Hold.SETTING, {}, "tried again after 1 hour, 6 hours and 24 hours; `/cf publish` tries it at once"),
-        (Hold.SECRET, {}, "Only a new attempt can help: set the label `cf:ready`."),
+        (Hold.SETTING, {}, "`/cf publish` tries it at once"),
+        (Hold.SECRET, {}, "Only a new attempt can help"),
         (Hold.EXPIRED, {}, "Only a new attempt can help"),
         (None, {}, "`/cf publish` tries to publish it again"),
     ],
