@@ -25,6 +25,7 @@ from bot.notation.digests import text_digest
 from bot.notation.keys import Key
 from bot.notation.reports import report_name
 from bot.plan import plan
+from bot.plan.facts.record_edits import said
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 BOT = Account(41898282, "github-actions[bot]", is_bot=True)
@@ -250,8 +251,9 @@ def _after(task: Task, decision: Decision, snapshot: Snapshot) -> Task:
     issue = replace(task.issue, labels=(*kept, *wanted), events=events)
     if decision.close:
         issue = replace(issue, is_open=False, state_reason=StateReason.COMPLETED)
-    posted = tuple(notice.fingerprint for notice in decision.notices)
-    record = replace(decision.record, notices=(*decision.record.notices, *posted))
+    record = decision.record
+    for notice in decision.notices:
+        record = said(record, notice.fingerprint)
     return replace(task, issue=issue, record=record)
 
 

@@ -17,7 +17,7 @@ from bot.plan.commands.consent import consented, on_dashboard
 from bot.plan.commands.obey import for_all_tasks, obey, obey_stop, with_reactions
 from bot.plan.commands.proposals import take_over
 from bot.plan.commands.replies import respond
-from bot.plan.notices import hint_misplaced, mention_late, tell_set_up
+from bot.plan.notices import hint_misplaced, mention_late, say_again, tell_set_up
 from bot.plan.people import (
     admit_reopened,
     close_what_merged,
@@ -112,7 +112,8 @@ def plan(snapshot: Snapshot) -> Plan:
         decided[decision.task] = decision
     for item in items:
         decision = mention_late(item, with_reactions(item, decided[item.number]), board)
-        decided[item.number] = mention_mismatch(item, hint_misplaced(item, decision, board), board)
+        decision = mention_mismatch(item, hint_misplaced(item, decision, board), board)
+        decided[item.number] = say_again(item, decision, board)
     cycles = tuple(cycle.path for cycle in board.graph.cycles)
     behind = tuple(sorted(board.behind_cycles & set(snapshot.tasks)))
     decisions = tuple(decided[number] for number in sorted(decided))

@@ -1,14 +1,17 @@
-"""Hints beside a decision: they change nothing about the task."""
+"""What is said beside a decision: it changes nothing about the task."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 from msgspec.structs import replace
 
-from bot.model.decision import Decision, Notice, Verb
-from bot.model.report import NO_FAULT, Outcome
+from bot.model.decision import Decision, Notice, Revision, Verb
+from bot.model.record import Record, Unsaid
+from bot.model.report import NO_FAULT, Outcome, Question
 from bot.model.status import Status
 from bot.notation.keys import Key
 from bot.notation.needs import looks_like_declaration
+from bot.notation.questions import answered_text
 from bot.notation.quoting import quote
 from bot.notation.reports import report_name, work_name
 from bot.plan.board import Board, Item
@@ -100,3 +103,42 @@ def mention_late(item: Item, decision: Decision, board: Board) -> Decision:
             )
             new.append(Notice(f"late:{key}", text))
     return replace(decision, notices=(*decision.notices, *new)) if new else decision
+
+
+_AGAIN_AFTER = (timedelta(0), timedelta(minutes=5), timedelta(hours=1), timedelta(hours=6), timedelta(days=1))
+
+
+def say_again(item: Item, decision: Decision, board: Board) -> Decision:
+    """What GitHub refused is said at the next chance: in the next tick, and then ever more seldom."""
+    record, now = decision.record, board.snapshot.now
+    if not record.unsaid or item.task.record_problem:
+        return decision
+    waiting = {one.fingerprint for one in record.unsaid if not one.comment}
+    new = {notice.fingerprint: notice for notice in decision.notices}
+    kept = tuple(one for one in record.unsaid if _still_says(one, record))
+    due = [one for one in kept if now >= one.at + _AGAIN_AFTER[min(one.tries, len(_AGAIN_AFTER)) - 1]]
+    again = [new.get(one.fingerprint) or _notice_of(one, record) for one in due if not one.comment]
+    revisions = [Revision(one.comment, _notice_of(one, record)) for one in due if one.comment]
+    return replace(
+        decision,
+        record=replace(record, unsaid=kept),
+        notices=(*(one for one in decision.notices if one.fingerprint not in waiting), *again),
+        revisions=(*decision.revisions, *revisions),
+    )
+
+
+def _still_says(one: Unsaid, record: Record) -> bool:
+    """A question that is neither open nor answered any more is asked no more; a comment that may be gone is not tried for ever."""
+    if one.comment:
+        return one.tries < len(_AGAIN_AFTER)
+    question = one.fingerprint.startswith("question:")
+    return not question or record.blocker is not None or bool(record.answers and record.answers[-1].question)
+
+
+def _notice_of(one: Unsaid, record: Record) -> Notice:
+    """Its words; a question that was answered meanwhile is told as that."""
+    question = one.fingerprint.startswith("question:") and not one.comment
+    last = record.answers[-1] if record.answers else None
+    if question and record.blocker is None and last is not None and not last.rule:
+        return Notice(one.fingerprint, answered_text(Question(last.question), last), question=True)
+    return Notice(one.fingerprint, one.text, question=question)

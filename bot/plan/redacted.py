@@ -177,7 +177,9 @@ def _record(record: Record) -> Record:
         answers=tuple(_answer(answer) for answer in record.answers),
         notices=tuple(_fingerprint(fingerprint) for fingerprint in record.notices),
         parked=replace(record.parked, words=named(record.parked.words)) if record.parked else None,
-        unsaid=tuple(replace(one, text="") for one in record.unsaid),
+        unsaid=tuple(
+            replace(one, text="", fingerprint=_fingerprint(one.fingerprint)) for one in record.unsaid
+        ),
         held=replace(record.held, protected=tuple(map(named, record.held.protected)))
         if record.held
         else None,

@@ -1,9 +1,10 @@
 """Carry a plan out: dull, repeatable, and safe to be killed between any two writes.
 
-The order of writes is what makes it safe. Reactions and notices come before the record that says they were made (a notice is
-recognised by its fingerprint). The record comes before the labels, which it outweighs. A claim is on GitHub before its
-dispatch, and a run is found by its key when the tick died before noting its id; the labels of a start come after that, so
-that a claim which GitHub refused leaves the order as it was. The cursor moves last.
+The order of writes is what makes it safe. Notices come first, so that the record says which of them stand (a notice is recognised
+by its fingerprint), and keeps the words of those that GitHub refused. Reactions come before the record as well. The record comes
+before the labels, which it outweighs. A claim is on GitHub before its dispatch, and a run is found by its key when the tick died
+before noting its id; the labels of a start come after that, so that a claim which GitHub refused leaves the order as it was. The
+cursor moves last.
 """
 
 from collections.abc import Sequence
@@ -12,10 +13,11 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.conductor.act.batches import dispatch_gates, end_batches, write_batches
+from bot.conductor.act.batches import dispatch_gates, end_batches, with_their_issues, write_batches
 from bot.conductor.act.dashboard import obey_boxes, remember
 from bot.conductor.act.labels import label_names, status_changes
-from bot.conductor.act.outbox import Effects, Outbox, dispatch_run, end_run
+from bot.conductor.act.notices import say
+from bot.conductor.act.outbox import Effects, Outbox, dispatch_run, end_run, write_now
 from bot.conductor.act.recheck import recheck
 from bot.conductor.act.units import into_runs, unit_of
 from bot.conductor.observe.view import Observation
@@ -52,13 +54,13 @@ _LAG = timedelta(minutes=1)  # a comment of another conductor may be a little ol
 def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
     """Make the plan true, writing only what differs from what was seen."""
     effects, outbox = Effects(), Outbox()
-    _open_issues(github, plan, seen, effects)
-    steps = write_batches(github, plan.batches, seen, effects)
+    unopened = _open_issues(github, plan, seen, effects)
+    steps = write_batches(github, with_their_issues(plan.batches, unopened, effects), seen, effects)
     written = _act_on(github, plan.decisions, seen, effects, outbox)
     _relate(github, plan, effects)
     _respond(github, plan, seen, effects, outbox)
     dispatch_gates(github, steps, seen, effects)
-    end_batches(steps, seen, outbox)
+    end_batches(github, steps, seen, effects, outbox)
     _tidy(github, seen, effects, outbox)
     obey_boxes(github, seen, outbox)
     remember(github, plan, seen, written, effects, outbox)
@@ -85,7 +87,7 @@ def _act_on(
     if not news:
         return {}
     _cancel(github, news, effects)
-    news = _ask(github, news, seen, effects)
+    news = say(github, news, seen, effects)
     written = _write(github, news, seen, effects)
     _dispatch(github, news, written, seen, effects, outbox)
     return written
@@ -114,7 +116,7 @@ def _is_kept(decision: Decision, task: Task) -> bool:
     """A record is written where there is one already, or something to remember beside the status."""
     record = decision.record
     bare = Record(record.task, status=record.status, status_at=record.status_at)
-    return task.comment is not None or bool(decision.notices) or record != bare
+    return task.comment is not None or record != bare
 
 
 def _cancel(github: GitHub, decisions: Sequence[Decision], effects: Effects) -> None:
@@ -135,13 +137,8 @@ def _orders(decision: Decision, task: Task, config: Config) -> list[_Write]:
     reactions = [_Write(change) for change in decision.reactions]
     # A record that is new must follow the last look as closely as can be, or another conductor writes one as well.
     orders = [] if task.comment is None else reactions
-    orders += [
-        _Write(EditComment(changed.comment, notice_comment(changed.notice))) for changed in decision.revisions
-    ]
-    orders += [_Write(CreateComment(issue.node_id, notice_comment(notice))) for notice in decision.notices]
-    record = _noted(decision)
-    if (decision.notices or decision.start or _is_news(decision, task)) and _is_kept(decision, task):
-        body = status_comment(record, decision.reason, config.prefix)
+    if (decision.start or _is_news(decision, task)) and _is_kept(decision, task):
+        body = status_comment(decision.record, decision.reason, config.prefix)
         change = (
             EditComment(task.comment.node_id, body) if task.comment else CreateComment(issue.node_id, body)
         )
@@ -152,46 +149,6 @@ def _orders(decision: Decision, task: Task, config: Config) -> list[_Write]:
     if decision.close and issue.is_open:
         orders.append(_Write(CloseIssue(issue.node_id)))
     return orders
-
-
-def _ask(
-    github: GitHub, decisions: Sequence[Decision], seen: Observation, effects: Effects
-) -> list[Decision]:
-    """Post questions first of all, so that the record can say which comment holds the newest one.
-
-    A tick that dies in between has posted a notice, and the next one knows it by its fingerprint.
-    """
-    asking = [
-        (place, notice) for place, item in enumerate(decisions) for notice in item.notices if notice.question
-    ]
-    if not asking:
-        return list(decisions)
-    changes = [
-        CreateComment(seen.snapshot.tasks[decisions[place].task].issue.node_id, notice_comment(notice))
-        for place, notice in asking
-    ]
-    answers = github.write(changes)
-    effects.writes += len(changes)
-    asked = list(decisions)
-    for (place, notice), said in zip(asking, answers, strict=True):
-        if said.error:
-            effects.refused.append(f"question: {said.error}")
-            continue
-        record = asked[place].record
-        asked[place] = replace(
-            asked[place],
-            record=replace(record, asked_in=said.node_id, notices=(*record.notices, notice.fingerprint)),
-            notices=tuple(one for one in asked[place].notices if one is not notice),
-        )
-    return asked
-
-
-def _noted(decision: Decision) -> Record:
-    """The record, knowing the notices that are posted with it."""
-    posted = tuple(notice.fingerprint for notice in decision.notices)
-    return (
-        replace(decision.record, notices=(*decision.record.notices, *posted)) if posted else decision.record
-    )
 
 
 def _write(
@@ -213,6 +170,8 @@ def _write(
     for order, said in zip(orders, answers, strict=True):
         if said.error:
             effects.refused.append(f"{type(order.change).__name__}: {said.error}")
+            if order.record_of:
+                effects.skipped[order.record_of] = "its record could not be written"
         elif order.record_of:
             written[order.record_of] = said
     return written
@@ -236,7 +195,7 @@ def _dispatch(
     for group in into_runs(units, seen.snapshot.config.dispatch.units_per_run):
         run, problem = dispatch_run(github, group, seen)
         for unit in group:
-            record, words = _after_dispatch(_noted(by_task[unit.lead]), unit, run, problem, seen.snapshot.now)
+            record, words = _after_dispatch(by_task[unit.lead].record, unit, run, problem, seen.snapshot.now)
             if problem:
                 effects.skipped[unit.lead] = words
             else:
@@ -267,10 +226,13 @@ def _tidy(github: GitHub, seen: Observation, effects: Effects, outbox: Outbox) -
     outbox.put("dashboard", [CloseIssue(issue.node_id) for issue in seen.spare_dashboards])
 
 
-def _open_issues(github: GitHub, plan: Plan, seen: Observation, effects: Effects) -> None:
-    """Open the issues that the plan asks for, but for those that stand already: another conductor may have opened one just now."""
+def _open_issues(github: GitHub, plan: Plan, seen: Observation, effects: Effects) -> frozenset[str]:
+    """Open the issues that the plan asks for, but for those that stand already: another conductor may have opened one just now.
+
+    Returns the fingerprints of those that GitHub refused.
+    """
     if not plan.opens:
-        return
+        return frozenset()
     config = seen.snapshot.config
     github.ensure_labels(label_names(config))
     there: set[str] = set()
@@ -278,14 +240,14 @@ def _open_issues(github: GitHub, plan: Plan, seen: Observation, effects: Effects
         found = (*github.labelled(label), *github.labelled(label, closed=True))
         ours = (issue for issue in found if issue.author.id in seen.snapshot.accounts)
         there |= {fingerprint for issue in ours if (fingerprint := read_fingerprint(issue.body)) is not None}
+    missing = [issue for issue in plan.opens if issue.fingerprint not in there]
     changes = [
         CreateIssue(issue.title, with_fingerprint(issue.body, issue.fingerprint), issue.labels)
-        for issue in plan.opens
-        if issue.fingerprint not in there
+        for issue in missing
     ]
-    now = Outbox()  # before the tasks, so that what they need is there
-    now.put("opening an issue", changes)
-    now.send(github, effects)
+    # Before the tasks, so that what they need is there.
+    said = write_now(github, "opening an issue", changes, effects)
+    return frozenset(issue.fingerprint for issue, one in zip(missing, said, strict=True) if one.error)
 
 
 def _relate(github: GitHub, plan: Plan, effects: Effects) -> None:
@@ -301,7 +263,8 @@ def _relate(github: GitHub, plan: Plan, effects: Effects) -> None:
 
 
 def _respond(github: GitHub, plan: Plan, seen: Observation, effects: Effects, outbox: Outbox) -> None:
-    """Say back what commands came to, after they were carried out: a reply that stands means that its comment was seen to.
+    """Say back what commands came to, after they were carried out: a reply that stands means that its comment was seen to, and one
+    that GitHub refused, that it was not.
 
     Where a task's decision waits for the next tick, so does what would be said about it. Right before a reply is written it is
     looked for once more: another conductor may have written it since the snapshot.
@@ -315,9 +278,10 @@ def _respond(github: GitHub, plan: Plan, seen: Observation, effects: Effects, ou
     recent = github.comments_since(seen.view.at - _LAG)
     ours = (comment.body for comment in recent if comment.author.id in seen.snapshot.accounts)
     said = {replied_to(read_fingerprint(body)) for body in ours}
+    due = [response for response in spoken if response.comment not in said]
     replies = [
         CreateComment(response.issue, notice_comment(Notice(reply_to(response.comment), response.text)))
-        for response in spoken
-        if response.comment not in said
+        for response in due
     ]
-    outbox.put("reply", replies, ahead=True)
+    answers = write_now(github, "reply", replies, effects)
+    effects.unanswered |= {one.comment for one, said in zip(due, answers, strict=True) if said.error}

@@ -6,7 +6,7 @@ finds the record and does the rest. What happened to members is told once becaus
 
 from collections.abc import Collection, Mapping, Sequence
 
-from bot.conductor.act.outbox import Effects, Outbox, dispatch_run, end_run
+from bot.conductor.act.outbox import Effects, Outbox, dispatch_run, end_run, write_now
 from bot.conductor.act.units import gate_unit
 from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
@@ -131,13 +131,30 @@ def dispatch_gates(github: GitHub, steps: Sequence[BatchStep], seen: Observation
                 effects.refused.append(f"the gate of batch #{step.number} could not be dispatched: {problem}")
 
 
-def end_batches(steps: Sequence[BatchStep], seen: Observation, outbox: Outbox) -> None:
-    """The last words, then the closing, and the final state last of all."""
+def with_their_issues(
+    steps: Sequence[BatchStep], unopened: Collection[str], effects: Effects
+) -> tuple[BatchStep, ...]:
+    """The steps whose issues could be opened: the record of the others must not say that theirs stand."""
     for step in steps:
-        issue = step.batch.issue
-        changes: list[Change] = [
-            CreateComment(issue.node_id, notice_comment(notice)) for notice in step.notices
-        ]
-        changes += [CloseIssue(issue.node_id)] if step.close else []
-        changes += _state_changes(step, seen.snapshot.config) if step.record.state.ended else []
-        outbox.put(f"batch #{step.number}", changes)
+        if any(issue.fingerprint in unopened for issue in step.opens):
+            effects.left[step.number] = "an issue that it asks for could not be opened"
+    return tuple(step for step in steps if step.number not in effects.left)
+
+
+def end_batches(
+    github: GitHub, steps: Sequence[BatchStep], seen: Observation, effects: Effects, outbox: Outbox
+) -> None:
+    """The closing, then the last words, and the final state last of all, once these stand: until then the batch is looked at.
+
+    Who is mentioned is told of all that follows on the issue, so nothing may follow: one mail is enough.
+    """
+    closing = [CloseIssue(step.batch.issue.node_id) for step in steps if step.close]
+    words = [(step, notice) for step in steps for notice in step.notices]
+    comments = [CreateComment(step.batch.issue.node_id, notice_comment(notice)) for step, notice in words]
+    answers = write_now(github, "ending a batch", [*closing, *comments], effects)
+    for (step, _), answer in zip(words, answers[len(closing) :], strict=True):
+        if answer.error:
+            effects.left[step.number] = "its last words could not be written"
+    for step in steps:
+        if step.record.state.ended and step.number not in effects.left:
+            outbox.put(f"batch #{step.number}", _state_changes(step, seen.snapshot.config))

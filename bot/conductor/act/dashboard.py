@@ -1,7 +1,7 @@
 """The dashboard issue, written last of all: where everything stands, the cursor, and which comment holds whose record."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.conductor.act.labels import label_names
 from bot.conductor.act.outbox import Effects, Outbox
@@ -10,11 +10,15 @@ from bot.github.port import GitHub
 from bot.model.change import AddLabel, CreateIssue, EditIssue, RemoveLabel, Written
 from bot.model.config import Config
 from bot.model.decision import Plan
+from bot.model.issue import Comment
 from bot.model.record import Spent
+from bot.notation.comments import read_fingerprint
 from bot.notation.overview import dashboard_text, plain_dashboard, same_but_time
 from bot.notation.state import State, fitting
 from bot.plan.starts.budgets import day_of, spent_today
 from bot.plan.telling.overview import overview_of
+
+_PATIENCE = timedelta(days=1)
 
 
 def obey_boxes(github: GitHub, seen: Observation, outbox: Outbox) -> None:
@@ -106,18 +110,27 @@ def _dashboard(plan: Plan, seen: Observation, state: State, effects: Effects) ->
 
 
 def _cursor(since: datetime, seen: Observation, effects: Effects) -> datetime:
-    """Up to when comments were seen to: those on a task or batch that was left to the next tick are read again.
-
-    On a task what we wrote ourselves is no news; on a batch it may hold an order.
-    """
+    """Up to when comments were seen to: those that were left to the next tick are read again."""
     left = [
         comment.updated_at
-        for number in (*effects.skipped, *effects.left)
-        for comment in seen.snapshot.comments.get(number, ())
-        if number in effects.left or comment.author.id not in seen.snapshot.accounts
+        for number, comments in seen.snapshot.comments.items()
+        for comment in comments
+        if _is_left(number, comment, seen, effects)
     ]
     newest = max(since, seen.latest_comment or since)
     return max(since, min(left, default=newest))
+
+
+def _is_left(number: int, comment: Comment, seen: Observation, effects: Effects) -> bool:
+    """On a batch what we wrote ourselves may hold an order; on a task only a notice is news, which its record may not know yet.
+
+    A reply that GitHub refuses is tried for a day: an issue may be locked for ever.
+    """
+    if comment.id in effects.unanswered:
+        return comment.updated_at > seen.snapshot.now - _PATIENCE
+    ours = comment.author.id in seen.snapshot.accounts
+    known = ours and read_fingerprint(comment.body) is None
+    return number in effects.left or (number in effects.skipped and not known)
 
 
 def _seen_to(cursor: datetime, plan: Plan, seen: Observation, effects: Effects) -> tuple[int, ...]:
@@ -131,6 +144,7 @@ def _seen_to(cursor: datetime, plan: Plan, seen: Observation, effects: Effects) 
         if decision.task not in effects.skipped
         for comment in decision.record.acted
     }
+    done -= effects.unanswered
     comments = (comment for found in seen.snapshot.comments.values() for comment in found)
     return tuple(
         sorted(comment.id for comment in comments if comment.updated_at >= cursor and comment.id in done)

@@ -6,19 +6,23 @@ from msgspec import Struct, field
 
 from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
-from bot.model.change import Change
+from bot.model.change import Change, Written
 from bot.model.config import WORKER_WORKFLOW
-from bot.model.errors import NotFound, Refused, WorkflowMissing
+from bot.model.errors import CannotGoOn, NotFound, Refused, WorkflowMissing
 from bot.model.unit import Unit
 from bot.notation.units import write_units
 
 
 class Effects(Struct):
-    """`skipped` says per task why its decision was left to the next tick; `left` are batches that were."""
+    """`skipped` says per task why its decision was left to the next tick; `left` are batches that were.
+
+    `unanswered` are comments whose reply GitHub refused.
+    """
 
     started: dict[int, int] = field(default_factory=dict)  # task -> run id
     skipped: dict[int, str] = field(default_factory=dict)
     left: dict[int, str] = field(default_factory=dict)
+    unanswered: set[int] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
     writes: int = 0
 
@@ -29,10 +33,9 @@ class Outbox:
     def __init__(self) -> None:
         self._waiting: list[tuple[str, Change]] = []
 
-    def put(self, what: str, changes: Iterable[Change], *, ahead: bool = False) -> None:
-        """`what` names them where GitHub refuses one; `ahead` of all others goes what was looked for just now."""
-        put = [(what, change) for change in changes]
-        self._waiting = [*put, *self._waiting] if ahead else [*self._waiting, *put]
+    def put(self, what: str, changes: Iterable[Change]) -> None:
+        """`what` names them where GitHub refuses one."""
+        self._waiting += [(what, change) for change in changes]
 
     def send(self, github: GitHub, effects: Effects) -> None:
         """Write all that waits."""
@@ -44,6 +47,23 @@ class Outbox:
         effects.refused += [
             f"{what}: {one.error}" for (what, _), one in zip(waiting, said, strict=True) if one.error
         ]
+
+
+def write_now(github: GitHub, what: str, changes: Sequence[Change], effects: Effects) -> tuple[Written, ...]:
+    """Write what something else waits for; nothing is sent without a change. What was refused is told under this name.
+
+    GitHub may refuse all of it for a reason of one issue that reads like a missing permission (its author has blocked us). So that
+    is a refusal like any other here: a token that may write nothing is told by what is written after this.
+    """
+    if not changes:
+        return ()
+    try:
+        answers = github.write(changes)
+    except CannotGoOn as error:
+        answers = tuple(Written(error=str(error)) for _ in changes)
+    effects.writes += len(changes)
+    effects.refused += [f"{what}: {one.error}" for one in answers if one.error]
+    return answers
 
 
 def end_run(github: GitHub, run: int, force: bool, effects: Effects) -> None:

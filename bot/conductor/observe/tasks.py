@@ -18,6 +18,7 @@ from bot.notation.estimate import read_traits
 from bot.notation.needs import read_needs
 from bot.notation.records import read_record
 from bot.notation.state import State
+from bot.plan.facts.record_edits import said
 
 
 def read_tasks(
@@ -130,7 +131,7 @@ def with_posted_notices(
             fingerprint is None or replied_to(fingerprint) or (task and fingerprint in task.record.notices)
         )
         if task is not None and fingerprint is not None and not known:
-            record = replace(task.record, notices=(*task.record.notices, fingerprint))
+            record = said(task.record, fingerprint)
             if fingerprint.startswith("question:"):
                 record = replace(record, asked_in=comment.node_id)
             tasks[comment.issue] = replace(task, record=record, unsaved=True)

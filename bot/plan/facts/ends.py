@@ -43,7 +43,7 @@ class Way(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """One end. `{key}`, `{count}`, `{pull}`, `{ready}` and `{cf}` stand for the attempt, how many there were of its kind in a row, its
+    """One end. `{key}`, `{count}`, `{pull}`, `{ready}` and `{cf}` stand for attempt, how many there were of its kind in a row,
     pull request, the ready label and the command prefix.
 
     `happened` begins its comment, `why` the reason while the task waits. With `waits` it waits for a person, and is said again

@@ -4,10 +4,12 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from bot.model.record import Attempt, Record
+from bot.model.record import Attempt, Record, Unsaid
 from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.plan.facts.ends import ENDS
+
+_UNSAID_MOST = 6  # what GitHub refuses is refused for one reason; the record has to fit into its comment
 
 
 def with_status(record: Record, status: Status | None, now: datetime) -> Record:
@@ -65,6 +67,23 @@ def told_to_go_on(record: Record) -> Record:
         held=None,
         exceptions=(),
     )
+
+
+def said(record: Record, fingerprint: str, *, revised: bool = False) -> Record:
+    """The record that knows a notice as posted; `revised`: as the new text of a comment that it knows already."""
+    unsaid = tuple(
+        one for one in record.unsaid if (one.fingerprint, bool(one.comment)) != (fingerprint, revised)
+    )
+    new = not revised and fingerprint not in record.notices
+    return replace(record, notices=(*record.notices, fingerprint) if new else record.notices, unsaid=unsaid)
+
+
+def left_unsaid(record: Record, fingerprint: str, text: str, now: datetime, comment: str = "") -> Record:
+    """The record that keeps the words of a notice which GitHub refused once more. Of too many the oldest go."""
+    same = [one for one in record.unsaid if (one.fingerprint, one.comment) == (fingerprint, comment)]
+    others = tuple(one for one in record.unsaid if one not in same)
+    tries = 1 + sum(one.tries for one in same)
+    return replace(record, unsaid=(*others, Unsaid(fingerprint, text, tries, now, comment))[-_UNSAID_MOST:])
 
 
 def last_attempt(record: Record) -> Attempt | None:

@@ -46,6 +46,18 @@ class Faults:
             Fault(lambda: ApiError(status, "Server Error", kind), operation, times=times, after=after)
         )
 
+    def refuse(self, operation: str, words: str, *, skip: int = 0, times: int = 1) -> None:
+        """After `skip` calls of that name that go well, one change is refused in these words; the rest of its document holds."""
+        self.planned.append(
+            Fault(
+                lambda: ApiError(403, words, "UNPROCESSABLE"),
+                operation,
+                writes_only=True,
+                skip=skip,
+                times=times,
+            )
+        )
+
     def limit(self, operation: str = "", *, retry_after: int = 60) -> None:
         """The next call of that name meets the secondary rate limit."""
         message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."

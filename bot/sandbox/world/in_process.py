@@ -360,8 +360,8 @@ class InProcess:
 
     def _change(self, change: Change, refusals: list[ApiError]) -> Written:
         name = f"write:{type(change).__name__}"
-        self._world.faults.strike(name, write=True, after=False)
         try:
+            self._world.faults.strike(name, write=True, after=False)
             written = self._apply(change)
         except ApiError as error:
             if error.status >= 500 or error.kind == "RATE_LIMITED":
