@@ -1,6 +1,6 @@
-"""The tables of comment commands and of events in docs/, generated from the model.
+"""The tables of comment commands, of events and of ends in docs/, generated from the model and the rules.
 
-Run `python -m scripts.docs_tables` after a change to `bot/model/command.py` or `bot/model/event.py`.
+Run `python -m scripts.docs_tables` after a change to `bot/model/command.py`, `bot/model/event.py` or `bot/plan/facts/ends.py`.
 With `--check` it only compares. Whatever stands between `<!-- generated: NAME -->` and `<!-- end -->` is replaced.
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from bot.model.command import COMMANDS, Scope
 from bot.model.event import EVENTS
 from bot.plan.commands.replies import command_table
+from bot.plan.facts.ends import ends_table
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"(?<=<!-- generated: )([^>]+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
@@ -29,9 +30,15 @@ def events() -> str:
     return "".join(("| event | what it tells |\n|---|---|\n", *rows))
 
 
+def ends() -> str:
+    """Every end of an attempt with what follows from it."""
+    return "\n".join(ends_table()) + "\n"
+
+
 PAGES: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "docs/commands.md": {f"commands on a {place}": partial(commands_of, place) for place in Scope},
     "docs/telling.md": {"events": events},
+    "docs/questions.md": {"ends": ends},
 }
 
 

@@ -82,6 +82,7 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     f"{REPO}/pulls/{{pull_number}}/commits": ("get",),
     f"{REPO}/pulls/{{pull_number}}/files": ("get",),
     f"{REPO}/pulls/{{pull_number}}/merge": ("get", "put"),
+    f"{REPO}/pulls/{{pull_number}}/requested_reviewers": ("post",),
     f"{REPO}/pulls/{{pull_number}}/reviews": ("get", "post"),
     f"{REPO}/pulls/{{pull_number}}/update-branch": ("put",),
     # Actions

@@ -116,6 +116,10 @@ class RestOracle:
         schema = self._response_schema(described)
         if schema is not None:
             self._validate(schema, body, place)
+        elif (
+            status >= 400
+        ):  # some refusals are described in words alone, and GitHub sends its usual error all the same
+            self._validate(_BASIC_ERROR, body, place)
         else:
             _require(body in (None, "", b""), f"{place}: has a body where GitHub sends none: {body!r}")
         return operation

@@ -171,6 +171,9 @@ class Client:
     def ready_pull(self, pull: Pull) -> None:
         pulls.ready_pull(self._session, pull)
 
+    def request_review(self, number: int, login: str) -> None:
+        pulls.request_review(self._session, number, login)
+
     def merge_pull(self, number: int, head_sha: str) -> str:
         return pulls.merge_pull(self._session, number, head_sha)
 

@@ -173,6 +173,9 @@ class DryRun:
     def ready_pull(self, pull: Pull) -> None:
         self._say(f"made pull request #{pull.number} ready for review")
 
+    def request_review(self, number: int, login: str) -> None:
+        self._say(f"asked {login} to review pull request #{number}")
+
     def merge_pull(self, number: int, head_sha: str) -> str:
         self._say(f"merged pull request #{number} at {head_sha[:12]}")
         return ""

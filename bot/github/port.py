@@ -171,6 +171,13 @@ class Publisher(Protocol):
         """A draft becomes ready for review."""
         ...
 
+    def request_review(self, number: int, login: str) -> None:
+        """Ask an account to review; GitHub tells it by one notification. Raises Refused for who is no collaborator, and the author.
+
+        Source: docs.github.com, "REST API endpoints for review requests".
+        """
+        ...
+
     def merge_pull(self, number: int, head_sha: str) -> str:
         """Merge if the head is still this commit. Empty once it is merged, else GitHub's words why it cannot be now (405, 409)."""
         ...

@@ -1,4 +1,4 @@
-"""What the publish job asks of GitHub about pull requests: find, open, update, make ready, close and merge."""
+"""What the publish job asks of GitHub about pull requests: find, open, update, ask for review, close, merge."""
 
 from bot.github import decode
 from bot.github.faults import clean, forbidden
@@ -47,6 +47,10 @@ def close_pull(session: Session, number: int) -> None:
 def ready_pull(session: Session, pull: Pull) -> None:
     """REST cannot do it."""
     _mutate(session, _READY, {"pullRequestId": pull.node_id}, f"making #{pull.number} ready for review")
+
+
+def request_review(session: Session, number: int, login: str) -> None:
+    session.change("POST", session.path("pulls", number, "requested_reviewers"), {"reviewers": [login]})
 
 
 def merge_pull(session: Session, number: int, head_sha: str) -> str:

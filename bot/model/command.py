@@ -132,7 +132,12 @@ COMMANDS: tuple[Row, ...] = (
         states=(_S.BLOCKED,),
         refusals={_S.IN_PROGRESS: "already running as {key}", _S.MERGED: _MERGED},
     ),
-    Row("answer", Scope.TASK, "answer its question, or tell the next attempt something", words="TEXT"),
+    Row(
+        "answer",
+        Scope.TASK,
+        "answer what it waits for, and go on; else tell the next attempt something",
+        words="TEXT",
+    ),
     Row(
         "approve",
         Scope.TASK,

@@ -26,6 +26,8 @@ from bot.plan.facts.labels import Meant, meant_status
 from bot.plan.facts.record_edits import with_status
 from bot.plan.graph.graph import Graph
 
+FIX_LABEL = "shared-fix"
+
 
 class Stop(Struct, frozen=True):
     """Somebody who may has ordered the end of what runs; with `force` without waiting for it to end by itself."""
@@ -138,6 +140,11 @@ class Board:
         if batch is not None and batch.order is not None:
             engine_requests.append((f"batch #{batch.number}", batch.order.engine_request))
         return choose_engine(self.config, item.task.issue.labels, self.snapshot.settings, engine_requests)
+
+    def is_shared_fix(self, item: Item) -> bool:
+        """Whether it is an issue of ours that mends a failure which several tasks share."""
+        issue = item.task.issue
+        return issue.author.id in self.accounts and issue.has_label(self.config.label(FIX_LABEL))
 
     def own_pull(self, item: Item) -> Ref:
         return Ref(self.snapshot.repository.full_name, item.record.pull)

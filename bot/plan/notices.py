@@ -58,10 +58,11 @@ def tell_set_up(decided: Mapping[int, Decision], board: Board) -> dict[int, Deci
         ):
             continue
         notices = tuple(one for one in decision.notices if not one.fingerprint.startswith("interrupted:"))
+        record = replace(decision.record, parked=None)  # nor is it said again on each of them
         if last.failure not in told:
             told.add(last.failure)
-            notices = (*notices, _set_up_notice(decision, board))
-        after[number] = replace(decision, notices=notices)
+            notices, record = (*notices, _set_up_notice(decision, board)), decision.record
+        after[number] = replace(decision, notices=notices, record=record)
     return after
 
 

@@ -17,11 +17,10 @@ from bot.model.snapshot import NeedOf
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.comments import read_fingerprint
-from bot.notation.quoting import code_block, quote_line
-from bot.plan.board import Board, Item
+from bot.notation.quoting import code_block, quote, quote_line
+from bot.plan.board import FIX_LABEL, Board, Item
 from bot.plan.starts.waiting import state_of
 
-LABEL = "shared-fix"
 _MARK = "shared-fix:"
 _LISTED = 30
 _WAITING = (Status.READY, Status.FAILED)
@@ -35,10 +34,9 @@ def fix_mark(failure: str, times: int) -> str:
 
 def fix_of(item: Item, board: Board) -> tuple[str, int] | None:
     """The failure that this issue of ours is to mend, and for which time; None for every other task."""
-    issue = item.task.issue
-    if issue.author.id not in board.accounts or not issue.has_label(board.config.label(LABEL)):
+    if not board.is_shared_fix(item):
         return None
-    mark = read_fingerprint(issue.body) or ""
+    mark = read_fingerprint(item.task.issue.body) or ""
     failure, _, times = mark.removeprefix(_MARK).partition(":")
     return (failure, int(times)) if mark.startswith(_MARK) and times.isdecimal() else None
 
@@ -126,6 +124,8 @@ def tell_failed_fix(item: Item, board: Board) -> Decision | None:
         f"{' '.join(f'@{name}' for name in people)} This shared fix failed, and {_counted(len(waiting))} for it. Please mend the"
         " cause and close this issue as completed; closed as not planned, they go on without it."
     ).strip()
+    last = _telling(item.record)
+    text += f"\n\n{quote(last.reason)}" if last is not None and last.reason else ""
     number = item.record.next_attempt - 1
     return board.hold(
         item, "the shared fix failed: it is a person's now", notices=(Notice(f"fix-failed:{number}", text),)
@@ -276,7 +276,7 @@ def _issue(failure: str, fixed: Fixed | None, decisions: Sequence[Decision], boa
         *([f"#{fixed.issue} mended the same before, and it did not last."] if fixed else []),
         *([] if auto else [f"The label `{ready}` starts it."]),
     ]
-    labels = (board.config.label(LABEL), board.config.label(Status.READY if auto else Status.BACKLOG))
+    labels = (board.config.label(FIX_LABEL), board.config.label(Status.READY if auto else Status.BACKLOG))
     mark = fix_mark(failure, fixed.times + 1 if fixed else 1)
     return OpenIssue(mark, f"Shared fix: {what}", "\n\n".join(parts), labels)
 

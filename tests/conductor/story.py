@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from bot.notation.records import read_record
 from bot.notation.reports import REPORT_FILE, report_name, write_report
 from bot.sandbox.world.actions import WorldRun
 from bot.sandbox.world.engines import ManualEngine
+from bot.sandbox.world.errors import ApiError
 from bot.sandbox.world.faults import Disconnected
 from bot.sandbox.world.git import MemoryGit
 from bot.sandbox.world.in_process import client_of
@@ -180,6 +182,8 @@ class Story:
         task = Key(*map(int, key.split("-")[1:])).task
         if outcome in (Outcome.PASSED, Outcome.UNVERIFIED):
             report = {"pull": self._publish(task, key), "head": "b" * 40, "branch": f"cf/{task}", **report}
+        if outcome is Outcome.PASSED:
+            report = {"asked": self._ask_for_review(task, report), **report}
         text = write_report(Report(key, task, outcome, **report))  # type: ignore[arg-type]
         self.world.add_artifact(run_id, report_name(key), zipped({REPORT_FILE: text}))
         self._job(run_id, key, "publish", "completed", "success")
@@ -235,6 +239,21 @@ class Story:
     def merge(self, task: int) -> None:
         """The maintainer merges the pull request of a task."""
         self.world.merge_pull(self.record(task).pull)
+
+    def _ask_for_review(self, task: int, report: Mapping[str, object]) -> str:
+        """As `cf publish` does it where the pull request waits for a person."""
+        if any(report.get(name) for name in ("merged", "conflict", "unmerged")):
+            return ""
+        approval = self.record_anyway(task).approval
+        pull = self.world.pulls.by_number.get(int(str(report["pull"])))
+        if approval is None or pull is None:
+            return ""
+        token = self.world.token("github-actions[bot]")
+        try:
+            self.world.pulls.request_review(pull, [approval.by], token)
+        except ApiError:
+            return ""
+        return approval.by
 
     def _publish(self, task: int, key: str) -> int:
         branch = f"cf/{task}"

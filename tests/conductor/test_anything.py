@@ -9,17 +9,29 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from bot.conductor.observe import observe
 from bot.conductor.recording import record_of
 from bot.model.errors import TryLater
+from bot.model.issue import Comment
 from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.notation.comments import read_fingerprint
 from bot.notation.digests import text_digest
-from bot.notation.records import is_record
+from bot.notation.records import is_record, read_record
 from tests.conductor.story import CONFIG, STATUSES, Story
 
 MOST = 2
-ENDINGS = (Outcome.PASSED, Outcome.FAILED, Outcome.BLOCKED, Outcome.NO_CHANGES, Outcome.CRASHED, Outcome.HELD)
+ENDINGS = (
+    Outcome.PASSED,
+    Outcome.FAILED,
+    Outcome.BLOCKED,
+    Outcome.NO_CHANGES,
+    Outcome.CRASHED,
+    Outcome.HELD,
+    Outcome.STALLED,
+    Outcome.UNVERIFIED,
+)
+REFUSALS = ("Unable to create comment because issue is locked.", "was submitted too quickly")
 COMMANDS = ("/cf run", "/cf stop", "/cf retry", "/cf answer sqlite", "/cf approve", "/cf status", "/cf rnu")
 which = st.integers(0, 2)
 
@@ -83,6 +95,12 @@ class Anything(RuleBasedStateMachine):
         self.tick()
         self.world.faults.planned.clear()
 
+    @rule(skip=st.integers(0, 3), words=st.sampled_from(REFUSALS))
+    def look_while_a_comment_is_refused(self, skip, words):
+        self.world.faults.refuse("write:CreateComment", words, skip=skip)
+        self.tick()
+        self.world.faults.planned.clear()
+
     @rule(span=st.sampled_from([timedelta(seconds=40), timedelta(minutes=7), timedelta(hours=8)]))
     def time_passes(self, span):
         self.world.wait(span)
@@ -107,7 +125,7 @@ class Anything(RuleBasedStateMachine):
     def the_maintainer_edits(self, which, body):
         self.world.edit_issue(self.issues[which], body=body)
 
-    @rule(which=which, words=st.sampled_from(["sqlite", "why?", "<!-- cf:record 1 {} -->"]))
+    @rule(which=which, words=st.sampled_from(["sqlite", "thanks", "why?", "<!-- cf:record 1 {} -->"]))
     def somebody_comments(self, which, words):
         self.world.comment(self.issues[which], words)
 
@@ -153,6 +171,14 @@ class Anything(RuleBasedStateMachine):
             if issue.has_label("cf:dashboard"):
                 self.world.close(issue.number)
 
+    def records_of(self, number):
+        for one in self.world.comments_of(number):
+            if one.author.is_bot and is_record(one.body):
+                found = Comment(
+                    one.id, one.node_id, number, one.author, one.body, one.created_at, one.updated_at
+                )
+                yield read_record(found, number, {one.author.id})
+
     def living(self):
         return [run for run in self.story.worker_runs() if run.status != "completed"]
 
@@ -161,7 +187,7 @@ class Anything(RuleBasedStateMachine):
     def a_run_reports(self, data, outcome):
         run = data.draw(st.sampled_from(self.living()))
         key = run.inputs["keys"]
-        if outcome is Outcome.PASSED:
+        if outcome in (Outcome.PASSED, Outcome.UNVERIFIED):
             try:
                 self.story.finish(key, outcome)
             except (KeyError, StopIteration, AssertionError):
@@ -192,6 +218,15 @@ class Anything(RuleBasedStateMachine):
         assert len(self.living()) <= MOST
 
     @invariant()
+    def every_end_is_told_or_will_be(self):
+        """Of a task that its newest attempt left to a person the record knows the notice, or its words."""
+        for number in self.issues:
+            for record in self.records_of(number):
+                known = {*record.notices, *(one.fingerprint for one in record.unsaid)}
+                key = f":cf-{number}-{record.parked.attempt}" if record.parked else ""
+                assert any(one.endswith(key) for one in known) or not key, record
+
+    @invariant()
     def no_notice_is_posted_twice(self):
         for number in self.issues:
             ours = [comment.body for comment in self.world.comments_of(number) if comment.author.is_bot]
@@ -212,6 +247,8 @@ class Anything(RuleBasedStateMachine):
         writes = self.world.faults.writes
         self.tick()
         assert self.world.faults.writes == writes
+        for number, task in observe(self.story.github, self.world.now).snapshot.tasks.items():
+            assert task.record.unsaid == (), number
         for number in self.issues:
             status = self.story.status(number)
             assert len(status) <= 1, status

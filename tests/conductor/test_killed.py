@@ -179,6 +179,46 @@ def commanded(story):
     story.settle()
 
 
+def told_after_a_stall(story):
+    task = story.ready()
+    story.settle()
+    story.on_with()
+    story.finish_live(task, Outcome.STALLED)
+    story.settle()
+    story.world.wait(timedelta(minutes=5))
+    story.world.comment(task, "use fewer tests")
+    story.settle()
+    story.finish_live(task, Outcome.PASSED)
+    story.settle()
+
+
+def hinted_and_answered(story):
+    task = story.ready()
+    story.settle()
+    story.on_with()
+    story.finish_live(task, Outcome.NO_CHANGES)
+    story.settle()
+    story.world.wait(timedelta(minutes=5))
+    story.world.comment(task, "thanks")
+    story.settle()
+    story.world.wait(timedelta(minutes=5))
+    story.world.comment(task, "/cf answer change the other file")
+    story.settle()
+    story.finish_live(task, Outcome.UNVERIFIED)
+    story.settle()
+
+
+def reminded(story):
+    task = story.ready()
+    story.settle()
+    story.finish_live(task, Outcome.STALLED)
+    story.settle()
+    story.on_with()
+    for hours in (25, 49):
+        story.world.wait(timedelta(hours=hours))
+        story.settle()
+
+
 def published_later(story):
     task = story.ready()
     story.settle()
@@ -205,6 +245,9 @@ STORIES = (
     taken_back,
     asked_on_two,
     mended_once,
+    told_after_a_stall,
+    hinted_and_answered,
+    reminded,
 )
 story_of = pytest.mark.parametrize("tell", STORIES, ids=lambda tell: tell.__name__)
 

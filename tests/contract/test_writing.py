@@ -217,6 +217,23 @@ def test_a_draft_becomes_ready_and_a_pull_request_can_be_closed(world, github):
     assert not world.pull(draft.number).merged
 
 
+def test_a_review_is_asked_of_collaborators_but_not_of_the_author(world, github):
+    world.add_user("ada", "write")
+    world.push_files("cf/1", {"a.txt": "a"})
+    pull = github.open_pull("cf/1", "main", "one", "", draft=False)
+
+    github.request_review(pull.number, "ada")
+    github.request_review(pull.number, "ADA")
+    assert [account.login for account in world.pull(pull.number).requested] == ["ada"]
+    for login, words in (
+        ("stranger", "not a collaborator"),
+        ("nobody-at-all", "not a collaborator"),
+        (world.pull(pull.number).issue.author.login, "author"),
+    ):
+        with pytest.raises(Refused, match=words):
+            github.request_review(pull.number, login)
+
+
 def test_a_merge_can_wait_for_what_is_required(world, github):
     head = world.push_files("cf/1", {"a.txt": "a"})
     pull = github.open_pull("cf/1", "main", "one", "", draft=False)

@@ -75,6 +75,7 @@ def test_every_write_is_a_sentence(dry):
     updated = dry.update_pull(8, "Title", "body")
     dry.close_pull(7)
     dry.ready_pull(updated)
+    dry.request_review(8, "ada")
     dry.merge_pull(8, "a" * 40)
     dry.merge_pull_later(updated, "a" * 40)
     assert dry.would_have == [
@@ -94,6 +95,7 @@ def test_every_write_is_a_sentence(dry):
         "would have updated pull request #8: Title (4 characters)",
         "would have closed pull request #7",
         "would have made pull request #8 ready for review",
+        "would have asked ada to review pull request #8",
         "would have merged pull request #8 at aaaaaaaaaaaa",
         "would have asked that pull request #8 is merged at aaaaaaaaaaaa once nothing is missing",
     ]

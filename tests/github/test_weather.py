@@ -141,6 +141,7 @@ PUBLISHING = [
     ("open_pull", ("cf/1", "main", "title", "body", False)),
     ("update_pull", (5, "title", "body")),
     ("close_pull", (5,)),
+    ("request_review", (5, "ada")),
     ("merge_pull", (5, "a" * 40)),
 ]
 ODD = [[], {}, "words", 7, None, {"jobs": None}, [None], [{"id": {}}], {"id": "x", "node_id": 5, "user": []}]

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from bot.model.command import COMMANDS
+from bot.model.end import End
 from bot.model.event import EVENTS
 from bot.notation.commands import read_commands
 from scripts.docs_tables import PAGES, ROOT, main, page
@@ -26,10 +27,11 @@ def test_the_pages_are_up_to_date(capsys):
 
 
 def test_every_command_and_every_event_is_on_its_page():
-    commands, telling = ((ROOT / name).read_text(encoding="utf-8") for name in PAGES)
+    commands, telling, questions = ((ROOT / name).read_text(encoding="utf-8") for name in PAGES)
 
     assert all(f"| `{row.usage('cf')}` | {row.effect} |\n" in commands for row in COMMANDS)
     assert all(f"| `{name}` | {tells} |\n" in telling for name, tells in EVENTS.items())
+    assert all(f"| `{end}`: " in questions for end in End)
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -176,7 +176,7 @@ class TestCommands:
         assert os.access(ROOT / ".ci" / "run", os.X_OK)
         assert script.startswith("#!/usr/bin/env bash\n")
         assert "set -euo pipefail" in script
-        assert re.findall(r"^make (\w+)$", script, re.MULTILINE) == ["setup", "check", "test"]
+        assert re.findall(r"^make (\w+)$", script, re.MULTILINE) == ["setup", "check", "test", "stories"]
 
     def test_the_same_uv_everywhere(self):
         """The Makefile, the image and the action install one version, so that one lock means one thing."""

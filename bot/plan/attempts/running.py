@@ -191,14 +191,16 @@ def _overdue(live: Attempt, board: Board) -> bool:
 def _finish(item: Item, board: Board, key: Key, record: Record, ending: Ending) -> Decision:
     now = board.snapshot.now
     record = with_newest(record, merge_facts(record, ending, now))
-    config, in_batch = board.config.with_chosen(board.chosen(item)), item.number in board.batches
-    effect = effect_of(key, record, ending, config, now, in_batch=in_batch)
+    config = board.config.with_chosen(board.chosen(item))
+    effect = effect_of(key, record, ending, config, now, in_batch=item.number in board.batches)
+    # That a shared fix failed is told to all who wait for it, by one comment of its own.
+    elsewhere = board.is_shared_fix(item) and effect.status is Status.FAILED
     return board.decide(
         item,
         Verb.FINISH,
         effect.reason,
         effect.status,
         effect.record,
-        notices=effect.notices,
+        notices=() if elsewhere else effect.notices,
         due=effect.record.not_before if effect.status is Status.READY else None,
     )

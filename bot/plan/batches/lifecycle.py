@@ -259,7 +259,9 @@ class _Batch:
             comment.author.id in board.accounts and read_fingerprint(comment.body) == fingerprint
             for comment in batch.comments
         )
-        return () if posted else (Notice(fingerprint, text),)
+        by = self._batch_view.call.by if batch.order is not None else ""
+        whom = f"\n\nFor @{by}, who ordered this." if by else ""
+        return () if posted else (Notice(fingerprint, f"{text}{whom}"),)
 
     # ------------------------------------------------------------------ inference
 

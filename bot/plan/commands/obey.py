@@ -120,8 +120,11 @@ def _obey_for_all(item: Item, ordered: Ordered, board: Board) -> Item:
 
 
 def _is_a_reply(item: Item, ordered: Ordered, board: Board) -> bool:
-    """Whether a command is the answer to what the task waits for."""
-    return ordered.command.name == "answer" and _is_asked(item) and not refusal(item, ordered, board)
+    """Whether a command is the answer to what the task waits for; what was said before that is words for the next attempt."""
+    parked = end_of(item.record)
+    since = parked is not None and ordered.at >= parked.at
+    answers = ordered.command.name == "answer" and since and _is_asked(item)
+    return answers and not refusal(item, ordered, board)
 
 
 def _is_asked(item: Item) -> bool:

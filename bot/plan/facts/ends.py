@@ -19,18 +19,18 @@ from bot.notation.quoting import quote_line
 
 
 class Asks(StrEnum):
-    """How an end reaches a person: one notification, or none."""
+    """How an end reaches who ordered the work: one notification, or none."""
 
-    MENTION = "one comment that mentions who ordered the work"
-    REVIEW = "who ordered the work is asked to review the pull request"
-    NOBODY = "nobody: a person did it, and the status comment says so"
+    MENTION = "a mention"
+    REVIEW = "the request for a review"
+    NOBODY = "nothing: a person did it"
 
 
 class Batch(StrEnum):
-    """What of that is left for a member of a batch: the batch tells its own end."""
+    """What of that is left for a member of a batch, which tells its own end. Only what is the same is said again in time."""
 
     SAME = "the same"
-    BARE = "the comment without a mention, no reminder"
+    BARE = "a comment without a mention"
     NOTHING = "nothing"
 
 
@@ -43,7 +43,7 @@ class Way(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """One end. `{key}`, `{count}`, `{pull}`, `{ready}` and `{cf}` stand for attempt, how many there were of its kind in a row,
+    """One end. `{key}`, `{count}`, `{pull}`, `{ready}` and `{cf}` stand for attempt, how many failed or were lost in a row,
     pull request, the ready label and the command prefix.
 
     `happened` begins its comment, `why` the reason while the task waits. With `waits` it waits for a person, and is said again
@@ -136,7 +136,7 @@ ENDS: Mapping[End, Row] = {
     ),
     End.FAILED: Row(
         Status.FAILED,
-        "**Failed** after {count} attempts; the last one was `{key}`",
+        "**Failed** after {count}; the last one was `{key}`",
         "failed",
         (_ANSWER, _FRESH, _CLOSE),
         batch=Batch.BARE,
@@ -150,7 +150,7 @@ ENDS: Mapping[End, Row] = {
     ),
     End.INTERRUPTED: Row(
         Status.BLOCKED,
-        "**Stopped** after {count} interruptions in a row; the last one ended `{key}`. No attempt was counted",
+        "**Stopped** after {count} in a row; the last one ended `{key}`. No attempt was counted",
         "interrupted too often",
         (
             Way("`/{cf} retry` or the label `{ready}`", "goes on, once the cause is mended"),
@@ -233,7 +233,7 @@ class Words(Struct, frozen=True):
     """What the places in a row's words stand for."""
 
     key: Key
-    count: int
+    count: str
     pull: int
     config: Config
 
@@ -248,10 +248,16 @@ def words_for(record: Record, config: Config) -> Words:
     last = record.attempts[-1] if record.attempts else None
     return Words(
         Key(record.task, last.number if last else 0),
-        record.interruptions or record.strikes,
+        _counted(record),
         record.pull or (last.pull if last else 0),
         config,
     )
+
+
+def _counted(record: Record) -> str:
+    lost, failed = record.interruptions, record.strikes
+    number, what = (lost, "interruption") if lost else (failed, "attempt")
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 # ---------------------------------------------------------------------- which end a task is at
@@ -348,18 +354,20 @@ def _capital(text: str) -> str:
 
 def ends_table(prefix: str = "cf") -> list[str]:
     """The lines of a Markdown table of all ends, as docs/questions.md shows it."""
-    words = {"key": "cf-12-1", "count": 3, "pull": 31, "ready": f"{prefix}:ready", "cf": prefix}
+    words = {"key": "cf-12-1", "pull": 31, "ready": f"{prefix}:ready", "cf": prefix}
     head = [
-        "| end | status | who is told, in a batch | what can be done | a plain reply | `/cf answer` |",
-        "|---|---|---|---|---|---|",
+        "| end | status | told by | of a member of a batch by | what can be done | a plain reply | `/cf answer` |",
+        "|---|---|---|---|---|---|---|",
     ]
     return head + [_table_line(end, row, words) for end, row in ENDS.items()]
 
 
-def _table_line(end: End, row: Row, words: Mapping[str, object]) -> str:
-    told = f"{row.asks}; {row.batch}"
-    ways = ". ".join(f"{way.by} {way.does}".format(**words) for way in row.ways)
+def _table_line(end: End, row: Row, named: Mapping[str, object]) -> str:
+    words = {**named, "count": "3 interruptions" if end is End.INTERRUPTED else "3 attempts"}
+    ways = "; ".join(way.by.format(**words) for way in row.ways)
     reply = "goes on" if row.reply else "one hint" if row.waits else "–"
     answer = "goes on" if row.answer else "kept for the next attempt"
     happened = row.happened.format(**words).replace("**", "")
-    return f"| `{end}`: {happened} | `{row.status}` | {told} | {ways} | {reply} | {answer} |"
+    return (
+        f"| `{end}`: {happened} | `{row.status}` | {row.asks} | {row.batch} | {ways} | {reply} | {answer} |"
+    )

@@ -56,10 +56,15 @@ def reset_by_order(record: Record) -> Record:
     )
 
 
-def told_to_go_on(record: Record) -> Record:
-    """Strikes, interruptions and what was held cleared, as a person's words for the next attempt do; it stays its batch's."""
+def told_to_go_on(record: Record, *, batch_goes_on: bool) -> Record:
+    """Strikes, interruptions and what was held cleared, as a person's words for the next attempt do. It stays its batch's; where
+    that has ended, the words start it.
+    """
+    left = bool(record.batch) and not batch_goes_on
     return replace(
         record,
+        batch=0 if left else record.batch,
+        started_by_command=left or record.started_by_command,
         strikes=0,
         interruptions=0,
         not_before=None,

@@ -78,7 +78,11 @@ def _take_words(item: Item, board: Board) -> Decision | None:
     last = told[-1][0]
     words = "\n\n".join(text for _, text in told)
     answer = Answer("", words, last.author.login, last.id, last.created_at)
-    record = replace(told_to_go_on(item.record), acted=acted, answers=(*item.record.answers, answer))
+    record = replace(
+        told_to_go_on(item.record, batch_goes_on=item.number in board.batches),
+        acted=acted,
+        answers=(*item.record.answers, answer),
+    )
     eyes = tuple(React(comment.node_id, EYES) for comment in replies.comments)
     why = f"goes on with the words of {last.author.login}"
     return board.decide(item, Verb.MOVE, why, Status.READY, record, reactions=eyes)

@@ -305,6 +305,10 @@ class InProcess:
         with self._call("ready_pull", write=True, resource="graphql"):
             self._world.pulls.set_draft(self._world.pulls.get(pull.number), self._token, draft=False)
 
+    def request_review(self, number: int, login: str) -> None:
+        with self._call("request_review", write=True):
+            self._world.pulls.request_review(self._world.pulls.get(number), [login], self._token)
+
     def merge_pull(self, number: int, head_sha: str) -> str:
         try:
             with self._call("merge_pull", write=True):

@@ -180,9 +180,29 @@ class Pulls:
             tuple(self._remark(*each) for each in remarks),
         )
         pull.reviews.append(review)
+        pull.requested = [account for account in pull.requested if account != by.account]
         pull.issue.updated_at = self.core.now
         self.core.tell(Happening("pull_request_review", "submitted", by, {"pull": pull, "issue": pull.issue}))
         return review
+
+    def request_review(self, pull: PullState, logins: Sequence[str], by: Token) -> None:
+        """Ask for reviews; somebody who is asked already is not asked twice. Raises ApiError 422 if one of them cannot be."""
+        self.core.accounts.require(by, "write", "pull-requests", role="write")
+        asked = [self.core.accounts.by_login.get(login.lower()) for login in logins]
+        if pull.issue.author in asked:
+            raise invalid("Validation Failed: Review cannot be requested from pull request author.")
+        for account in asked:
+            role = self.core.accounts.roles.get(account.login.lower(), "none") if account else "none"
+            if account is None or account.is_bot or role == "none":
+                raise invalid(
+                    "Validation Failed: Reviews may only be requested from collaborators. One or more of the users or teams you"
+                    f" specified is not a collaborator of the {self.core.repository} repository."
+                )
+            if account not in pull.requested:
+                pull.requested.append(account)
+                pull.issue.updated_at = self.core.now
+                parts = {"pull": pull, "issue": pull.issue, "asked": account}
+                self.core.tell(Happening("pull_request", "review_requested", by, parts))
 
     def _remark(self, path: str, line: int, body: str) -> RemarkState:
         remark_id = self.core.next_id("remark")

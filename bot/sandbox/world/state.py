@@ -122,6 +122,9 @@ class PullState:
     merged_at: datetime | None = None
     merged_by: Account | None = None
     reviews: list[ReviewState] = field(default_factory=list)
+    requested: list[Account] = field(
+        default_factory=list
+    )  # who was asked for a review and has not given one since
     merges_later: Token | None = None  # who asked that it is merged once nothing required is missing
 
     @property

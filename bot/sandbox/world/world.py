@@ -19,6 +19,7 @@ from bot.sandbox.world.faults import Faults
 from bot.sandbox.world.git import Git, MemoryGit
 from bot.sandbox.world.issues import Issues
 from bot.sandbox.world.limits import Limits
+from bot.sandbox.world.mails import Mails
 from bot.sandbox.world.pulls import Pulls
 from bot.sandbox.world.state import CommentState, IssueState, JobState, PullState
 
@@ -94,7 +95,8 @@ class World:
         manual.world = self.actions
         self.limits = Limits(lambda: self.core.now)
         self.faults = Faults()
-        self.core.listeners.append(self.actions.heard)
+        self.mails = Mails(self.accounts)
+        self.core.listeners += [self.mails.hear, self.actions.heard]
         self.repository_id = self.core.next_id("repository")
         self.node_id = self.core.node_id("repository", self.repository_id)
         self.issues.nodes[self.node_id] = self

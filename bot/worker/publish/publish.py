@@ -235,7 +235,11 @@ class _Publication:
             reason = "; ".join([f"no gate has proven it: review draft #{pull.number}", *trouble])
             return replace(report, outcome=Outcome.UNVERIFIED, reason=reason)
         passed = replace(report, outcome=Outcome.PASSED)
-        return self._merge(passed, pulls) if self._config.merge == "auto" else passed
+        told = self._merge(passed, pulls) if self._config.merge == "auto" else passed
+        # What hinders the merge is told in the conductor's comment; one notification is enough.
+        waits = not (told.merged or told.conflict or told.unmerged or pulls.merges_later)
+        orderer = record.approval.by if record.approval else ""
+        return replace(told, asked=pulls.ask_for_review(orderer)) if waits and orderer else told
 
     def _refused(self, branch: str, error: BotError) -> str:
         base, said = self._context.default_branch, str(error).rstrip(".")

@@ -18,7 +18,7 @@ class Merging(Enum):
 
 
 class PullRequest:
-    """One change's pull request. `said` is why it was not merged, in words for people."""
+    """One change's pull request. `said` is why it was not merged, in words for people; `merges_later`: GitHub does it by itself."""
 
     def __init__(self, github: Publisher, redactor: Redactor, base: str) -> None:
         self._github = github
@@ -26,6 +26,7 @@ class PullRequest:
         self._base = base
         self._pull: Pull | None = None
         self.said = ""
+        self.merges_later = False
 
     def offer(self, branch: str, words: PullWords, *, verified: bool) -> tuple[Pull, list[str]]:
         """Open it, or bring the one that is there up to date; and what could not be done. Raises Refused, CannotGoOn or TryLater.
@@ -74,6 +75,17 @@ class PullRequest:
             return [f"#{earlier}, whose place this takes, could not be closed ({error})"]
         return []
 
+    def ask_for_review(self, login: str) -> str:
+        """Ask who ordered the work; whom GitHub now tells, or nobody where it refuses."""
+        assert self._pull is not None
+        try:
+            self._github.request_review(self._pull.number, login)
+        except TryLater:
+            raise
+        except BotError:
+            return ""  # the conductor tells it in a comment instead
+        return login
+
     def merge(self, head: str, *, later: bool) -> Merging:
         """Merge this very commit; where something required is missing and `later` allows it, have GitHub do it then."""
         assert self._pull is not None
@@ -84,6 +96,7 @@ class PullRequest:
             self.said = f"not merged: {why_not}"
             if later:
                 self._github.merge_pull_later(self._pull, head)
+                self.merges_later = True
                 self.said = f"GitHub merges #{self._pull.number} once nothing required is missing"
                 return Merging.LATER
         except TryLater:

@@ -99,6 +99,7 @@ SWEEP = [
     ("GET", f"{HERE}/pulls", "state=open&head=acme:work&sort=created&direction=desc", None),
     ("GET", f"{HERE}/pulls/3", "", None),
     ("PATCH", f"{HERE}/pulls/3", "", {"title": "better", "body": "text"}),
+    ("POST", f"{HERE}/pulls/3/requested_reviewers", "", {"reviewers": ["maintainer"]}),
     ("POST", f"{HERE}/pulls/3/reviews", "", {"event": "REQUEST_CHANGES", "body": "no"}),
     ("GET", f"{HERE}/pulls/3/comments", "", None),
     ("GET", f"{HERE}/pulls/3/files", "", None),

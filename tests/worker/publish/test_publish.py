@@ -656,11 +656,28 @@ def test_act_12_publishing_again_changes_nothing_twice(bench):
     assert len(setup.world.pulls.by_number) == 1
 
 
+def test_who_ordered_the_work_is_asked_to_review_it(bench):
+    setup = bench(config=config_text("edit"))
+
+    report = setup.through()
+
+    assert (report.outcome, report.asked) == (Outcome.PASSED, "maintainer")
+    assert [account.login for account in setup.world.pull(report.pull).requested] == ["maintainer"]
+
+
+def test_nobody_is_asked_to_review_a_draft(bench):
+    """Its comment tells it; one notification is enough."""
+    report = bench(config=config_text("edit", more="gates: []")).through()
+
+    assert (report.outcome, report.asked) == (Outcome.UNVERIFIED, "")
+
+
 def test_merge_auto_merges_what_is_verified_only(bench):
     setup = bench(config=config_text("edit") + "merge: auto\n")
 
     report = setup.through()
 
+    assert report.asked == ""
     assert report.merged
     assert setup.world.pull(report.pull).merged
     assert setup.text("main", "feature.py") == "attempt = 1"
@@ -677,6 +694,7 @@ def test_merge_auto_waits_for_a_required_check_where_an_app_may(bench, app):
 
     assert report.outcome is Outcome.PASSED
     assert (report.merged, report.conflict, report.unmerged) == (False, False, not app)
+    assert report.asked == ""  # a comment says what hinders the merge, and that it is tried again
     if not app:
         assert 'Required status check "ci" is expected' in report.reason
         assert setup.world.pull(report.pull).merges_later is None

@@ -162,11 +162,20 @@ def test_where_merging_later_is_not_allowed_githubs_first_words_are_kept(world):
     assert 'Required status check "ci"' in pulls.said
 
 
+@pytest.mark.parametrize(("login", "asked"), [("maintainer", "maintainer"), ("stranger", ""), ("gone", "")])
+def test_whom_github_lets_be_asked_for_a_review_is_said(world, login, asked):
+    pull, _, pulls = offered(world, verified=True)
+
+    assert pulls.ask_for_review(login) == asked
+    assert [account.login for account in pull.requested] == ([asked] if asked else [])
+
+
 @pytest.mark.parametrize(
     ("call", "do"),
     [
         ("ready_pull", lambda world, pulls, pull: offered(world, verified=True)),
         ("close_pull", lambda world, pulls, pull: pulls.replace_earlier(9, pull)),
+        ("request_review", lambda world, pulls, pull: pulls.ask_for_review("maintainer")),
         ("merge_pull", lambda world, pulls, pull: pulls.merge(pull.head_sha, later=False)),
     ],
 )

@@ -446,7 +446,7 @@ class Render:
             "user": self.user(issue.author),
             "labels": [self.label(label) for label in issue.labels],
             "assignees": [],
-            "requested_reviewers": [],
+            "requested_reviewers": [self.user(account) for account in pull.requested],
             "requested_teams": [],
             "milestone": None,
             "draft": pull.draft,

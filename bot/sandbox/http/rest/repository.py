@@ -144,6 +144,16 @@ def create_review(call: Call) -> Reply:
     return Reply(call.render.review(pull, review))
 
 
+def request_review(call: Call) -> Reply:
+    """Of people; teams are not offered."""
+    pull = _pull(call)
+    logins = call.field("reviewers", list)
+    if not logins or not all(isinstance(login, str) for login in logins):
+        raise invalid("Validation Failed: reviewers is a list of logins")
+    call.world.pulls.request_review(pull, logins, call.token)
+    return Reply(call.render.pull(pull), 201)
+
+
 def _pull(call: Call) -> PullState:
     call.may_read("pull-requests")
     return call.world.pulls.get(call.number("pull_number"))
@@ -197,6 +207,13 @@ ROUTES = (
         merge_pull,
         fields=("sha", "merge_method"),
         needs="contents=write",
+    ),
+    Route(
+        "POST",
+        "/pulls/{pull_number}/requested_reviewers",
+        request_review,
+        fields=("reviewers",),
+        needs="pull_requests=write",
     ),
     Route("GET", "/pulls/{pull_number}/comments", list_remarks, PAGED),
     Route("GET", "/pulls/{pull_number}/files", list_files, PAGED),
