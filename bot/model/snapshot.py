@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from bot.model.advice import Judged, Proposal, Verdict
 from bot.model.batch import Batch
+from bot.model.cause import Unwritten
 from bot.model.config import Config
 from bot.model.engine import RepositorySettings
 from bot.model.issue import Comment, Issue, NeedState
@@ -106,3 +107,6 @@ class Snapshot(Struct, frozen=True):
     judged: Mapping[Question, Judged] = field(default_factory=dict)
     fixed: Mapping[str, Fixed] = field(default_factory=dict)
     proposed: Proposed = Proposed()  # on the dashboard, by an earlier tick
+    unwritten: Mapping[int, Unwritten] = field(
+        default_factory=dict
+    )  # tasks on which GitHub took no word of ours

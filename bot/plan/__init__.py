@@ -17,7 +17,8 @@ from bot.plan.commands.consent import consented, on_dashboard
 from bot.plan.commands.obey import for_all_tasks, obey, obey_stop, with_reactions
 from bot.plan.commands.proposals import take_over
 from bot.plan.commands.replies import respond
-from bot.plan.notices import hint_misplaced, mention_late, tell_set_up
+from bot.plan.facts.obstacles import obstacles
+from bot.plan.notices import hint_misplaced, mention_late, tell_causes
 from bot.plan.people import (
     admit_reopened,
     close_what_merged,
@@ -47,6 +48,7 @@ from bot.plan.starts.starts import (
     hold_unapproved,
     hold_unreadable,
     hold_until_called,
+    hold_unwritten,
     hold_without_agent,
     start_in_order,
 )
@@ -83,6 +85,7 @@ RULES: tuple[Rule, ...] = (
     hold_for_needs,
     hold_unapproved,
     hold_until_called,
+    hold_unwritten,
 )
 
 
@@ -104,9 +107,10 @@ def plan(snapshot: Snapshot) -> Plan:
             free.append(item)
         else:
             decided[item.number] = decision
-    decided = tell_set_up(settle_questions(decided, board), board)
+    decided = settle_questions(decided, board)
     for decision in start_in_order(free, decided, board):
         decided[decision.task] = decision
+    decided = tell_causes(decided, board)
     for item in items:
         decision = mention_late(item, with_reactions(item, decided[item.number]), board)
         decided[item.number] = mention_mismatch(item, hint_misplaced(item, decision, board), board)
@@ -126,6 +130,7 @@ def plan(snapshot: Snapshot) -> Plan:
         fixed=fixed_now(decided, board),
         relations=to_be_written(decided, board),
         proposed=proposed,
+        obstacles=obstacles((decision.record for decision in decisions), snapshot),
     )
 
 

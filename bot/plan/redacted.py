@@ -13,12 +13,13 @@ from msgspec.structs import replace
 
 from bot.model.advice import Judged
 from bot.model.batch import Batch
+from bot.model.cause import Met
 from bot.model.command import NAMES, Command
 from bot.model.config import Config
 from bot.model.decision import Decision, Plan
 from bot.model.issue import Comment, Issue
 from bot.model.record import Answer, Attempt, Record
-from bot.model.report import Question, Report
+from bot.model.report import Outcome, Question, Report
 from bot.model.run import Run
 from bot.model.snapshot import Snapshot
 from bot.model.task import Task
@@ -30,6 +31,7 @@ from bot.notation.digests import digest_of, named
 from bot.notation.keys import keys_in
 from bot.notation.needs import looks_like_declaration
 from bot.notation.quoting import quote_line
+from bot.plan.facts.causes import of_report
 from bot.plan.questions.supervisor import Automatic, fingerprint_of, judge
 
 _LEG = re.compile(r"#[0-9]{1,10}")
@@ -70,6 +72,9 @@ def redacted(snapshot: Snapshot) -> Snapshot:
         remembered={
             fingerprint: replace(verdict, answer=named(verdict.answer), reason=named(verdict.reason))
             for fingerprint, verdict in snapshot.remembered.items()
+        },
+        unwritten={
+            number: replace(known, words=named(known.words)) for number, known in snapshot.unwritten.items()
         },
         judged={
             _question(report.question): _judged(report.question, snapshot)
@@ -114,7 +119,15 @@ def _without_words(record: Record) -> Record:
     blocker = record.blocker
     return replace(
         _record(record),
-        attempts=tuple(replace(attempt, reason="", cancelled_for="") for attempt in record.attempts),
+        attempts=tuple(
+            replace(
+                attempt,
+                reason="",
+                cancelled_for="",
+                cause=replace(attempt.cause, words="") if attempt.cause else None,
+            )
+            for attempt in record.attempts
+        ),
         blocker=replace(blocker, question=Question("")) if blocker else None,
         answers=tuple(replace(answer, question="", answer="") for answer in record.answers),
     )
@@ -183,7 +196,16 @@ def _record(record: Record) -> Record:
 
 
 def _attempt(attempt: Attempt) -> Attempt:
-    return replace(attempt, reason=named(attempt.reason), cancelled_for=named(attempt.cancelled_for))
+    return replace(
+        attempt,
+        reason=named(attempt.reason),
+        cancelled_for=named(attempt.cancelled_for),
+        cause=_met(attempt.cause),
+    )
+
+
+def _met(met: Met | None) -> Met | None:
+    return replace(met, words=named(met.words)) if met is not None else None
 
 
 def _answer(answer: Answer) -> Answer:
@@ -217,6 +239,8 @@ def _report(report: Report | None) -> Report | None:
         protected=tuple(map(named, report.protected)),
         source=named(report.source),
         left_out=tuple(map(named, report.left_out)),
+        # Read from its words, so it is read before they go.
+        cause=_met(of_report(report)) if report.outcome is not Outcome.CAPACITY else None,
     )
 
 

@@ -16,6 +16,7 @@ from bot.notation.keys import Key
 from bot.notation.quoting import code_block, quote, quote_line
 from bot.plan.attempts.brakes import tripped
 from bot.plan.attempts.ending import Ending
+from bot.plan.facts.causes import title_of
 
 
 class Effect(Struct, frozen=True):
@@ -27,11 +28,16 @@ class Effect(Struct, frozen=True):
     notices: tuple[Notice, ...] = ()
 
 
-def effect_of(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:
+def effect_of(
+    key: Key, record: Record, ending: Ending, config: Config, now: datetime, *, common: bool = False
+) -> Effect:
     """`record` holds the attempt as already ended. Only failures of the work itself cost a strike.
 
-    What would go on by itself, or with an answer, is parked if a brake has tripped.
+    What would go on by itself, or with an answer, is parked if a brake has tripped. `common`: this end has a cause that others share,
+    so it counts for nothing here, and no brake looks at it.
     """
+    if common and not ending.by:
+        return _met(key, _keep_work(key, record, ending), ending)
     effect = _plain_effect(key, _keep_work(key, record, ending), ending, config, now)
     goes_on = effect.status is Status.READY or effect.record.blocker is not None
     brake = tripped(effect.record, config) if goes_on else ""
@@ -48,9 +54,6 @@ def _plain_effect(key: Key, record: Record, ending: Ending, config: Config, now:
         return Effect(Status.BACKLOG, record, reason)
     if outcome in INTERRUPTIONS:
         return _interrupted(key, record, ending, config)
-    if outcome is Outcome.CAPACITY:
-        engine = record.attempts[-1].engine or config.engine
-        return Effect(Status.READY, record, f"{key}: {engine} takes no work for now; no attempt is counted")
     record = replace(record, interruptions=0, not_before=None)
     if outcome is Outcome.PASSED and ending.report and ending.report.conflict and not ending.report.merged:
         reason = (
@@ -64,6 +67,16 @@ def _plain_effect(key: Key, record: Record, ending: Ending, config: Config, now:
     if outcome is Outcome.BLOCKED:
         return _asked(key, record, ending, now)
     return _needs_a_look(key, record, ending)
+
+
+def _met(key: Key, record: Record, ending: Ending) -> Effect:
+    """Ready again, and held by the cause as long as it stands. Work that only a push kept back is published from where it is."""
+    met = record.attempts[-1].cause
+    assert met is not None, "only an end with a cause is common"
+    published = ending.outcome is Outcome.HELD and bool(record.earlier)
+    record = replace(record, held=None, not_before=None, republish=record.republish or published)
+    kept = "; its work is kept, and published without another attempt" if record.republish else ""
+    return Effect(Status.READY, record, f"{key}: {title_of(met)}; no attempt is counted{kept}")
 
 
 def _parked(key: Key, record: Record, ending: Ending, brake: str, config: Config) -> Effect:

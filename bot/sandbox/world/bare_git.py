@@ -7,14 +7,7 @@ from pathlib import Path
 
 from bot.model.issue import Account
 from bot.sandbox.world.git import Commit, MergeConflict
-
-# The server says by the environment which branch takes no pushes.
-_PROTECTION = """#!/bin/sh
-if [ -n "$CF_PROTECTED" ] && [ "$1" = "$CF_PROTECTED" ]; then
-  echo "GH006: Protected branch update failed for $1." >&2
-  exit 1
-fi
-"""
+from bot.sandbox.world.push_rules import HOOK
 
 
 class BareGit:
@@ -118,7 +111,8 @@ class BareGit:
         self._git("config", "gc.auto", "0")
         hook = self.path / "hooks" / "update"
         hook.parent.mkdir(exist_ok=True)
-        hook.write_text(_PROTECTION, encoding="utf-8")
+        # The server says by the environment which rules hold.
+        hook.write_text(HOOK, encoding="utf-8")
         hook.chmod(0o755)
 
     def _command(self, *arguments: str) -> list[str]:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.github.port import Reader
+from bot.model.cause import Cause
 from bot.model.errors import NotFound
 from bot.model.report import GateResult, GateStatus, Hold, Outcome, Report
 from bot.model.run import Artifact, Job
@@ -137,9 +138,15 @@ def earlier_offer(github: Reader, git: Git, context: JobContext, folder: Path) -
     return Proven(replace(base, gates=gates, hold=None), commit, gates)
 
 
+_OF_THE_AGENTS_JOB = (Cause.SETUP, Cause.REGISTRY, Cause.PROVIDER)
+
+
 def _unpublished(report: Report) -> Report:
     """Without what only this job can know."""
-    return replace(report, pull=0, merged=False, conflict=False, unmerged=False, protected=(), hold=None)
+    cause = report.cause if report.cause and report.cause.cause in _OF_THE_AGENTS_JOB else None
+    return replace(
+        report, pull=0, merged=False, conflict=False, unmerged=False, protected=(), hold=None, cause=cause
+    )
 
 
 def _unfit(report: Report, words: str) -> Report:

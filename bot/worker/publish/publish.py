@@ -34,6 +34,7 @@ from bot.worker.programs.redact import Redactor
 from bot.worker.publish.proof import Proven, earlier_offer, offer_of_jobs, proof_of
 from bot.worker.publish.pull_request import Merging, PullRequest
 from bot.worker.publish.pull_request_text import PullWords
+from bot.worker.publish.refusals import of_pull, of_push
 
 SETTING = "Settings > Actions > General > Workflow permissions > Allow GitHub Actions to create and approve pull requests"
 _T = TypeVar("_T")
@@ -115,9 +116,12 @@ class _Publication:
             words = f"GitHub refused the branch: {self._redactor.text(str(error))}"
             reason = f"{words}. {self._patch(commit)}"
             # What an order lets through and GitHub does not (a workflow file) waits for a person; no later try would help.
-            allowed = self._context.unit.exceptions
+            met = of_push(error, words)
+            allowed = () if met else self._context.unit.exceptions
             hold = Hold.PROTECTED if allowed else Hold.SETTING
-            return replace(report, outcome=Outcome.HELD, hold=hold, protected=allowed, reason=reason)
+            return replace(
+                report, outcome=Outcome.HELD, hold=hold, protected=allowed, reason=reason, cause=met
+            )
         return self._pull(report, proven, issue, record, notes)
 
     def _fetch_base(self) -> None:
@@ -228,7 +232,9 @@ class _Publication:
             pull, trouble = pulls.offer(report.branch, words, verified=proven.verified)
         except (Refused, CannotGoOn) as error:
             reason = self._refused(report.branch, error)
-            return replace(report, outcome=Outcome.HELD, hold=Hold.SETTING, reason=reason)
+            return replace(
+                report, outcome=Outcome.HELD, hold=Hold.SETTING, reason=reason, cause=of_pull(error)
+            )
         notes = [*notes, *trouble, *pulls.replace_earlier(words.replaces, pull)]
         report = replace(report, pull=pull.number, reason="; ".join(notes))
         if not proven.verified:

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from bot.model.cause import Cause
 from bot.model.config import Brakes, Budget, Config, Retry, Spending, Stall
 from bot.model.decision import Verb
 from bot.model.record import Record, Spent
@@ -12,7 +13,7 @@ from bot.model.report import GateResult, GateStatus, Outcome, Question
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.plan import plan
-from bot.plan.starts.breaker import breakers
+from bot.plan.facts.obstacles import obstacles
 from bot.plan.starts.budgets import over, spent_today
 from tests.builders import (
     NOW,
@@ -211,6 +212,12 @@ def test_a_person_grants_one_more_attempt_beyond_a_tripped_brake():
 # the breaker of an engine
 
 
+def breakers(records):
+    """Until when each engine is held, asked before any of these times has come."""
+    found = obstacles(records, a_snapshot(now=ago(days=2)))
+    return {one.met.key: one.until for one in found if one.met.cause is Cause.PROVIDER}
+
+
 def out_of_capacity(number=1, **fields):
     return an_attempt(number, Outcome.CAPACITY, engine="command", **fields)
 
@@ -257,7 +264,7 @@ def test_without_a_time_of_the_provider_the_wait_doubles(minutes, wait):
         out_of_capacity(number, claimed_at=ago(minutes=when + 1), ended_at=ago(minutes=when))
         for number, when in enumerate(minutes, 1)
     ]
-    found = breakers([Record(number, (attempt,)) for number, attempt in enumerate(attempts)], Config())
+    found = breakers([Record(number, (attempt,)) for number, attempt in enumerate(attempts)])
     assert found == {"command": ago(minutes=min(minutes)) + timedelta(seconds=wait)}
 
 
@@ -267,15 +274,15 @@ def test_what_the_engine_does_after_it_closes_the_breaker():
     worked = replace(beside, outcome=Outcome.FAILED, claimed_at=ago(minutes=9))
     lost = an_attempt(2, Outcome.INFRA, engine="command", ended_at=ago(minutes=1))
     other = an_attempt(2, Outcome.PASSED, engine="other", ended_at=ago(minutes=1))
-    assert breakers([Record(1, (limited, lost)), Record(2, (beside, other))], Config()) == {
+    assert breakers([Record(1, (limited, lost)), Record(2, (beside, other))]) == {
         "command": NOW + timedelta(hours=1)
     }
-    assert breakers([Record(1, (limited,)), Record(2, (worked, lost))], Config()) == {}
+    assert breakers([Record(1, (limited,)), Record(2, (worked, lost))]) == {}
 
 
 def test_a_time_of_the_provider_beyond_a_day_is_not_believed():
     limited = out_of_capacity(1, retry_after=NOW + timedelta(days=999))
-    assert breakers([Record(1, (limited,))], Config()) == {"command": ago(minutes=10) + timedelta(days=1)}
+    assert breakers([Record(1, (limited,))]) == {"command": ago(minutes=10) + timedelta(days=1)}
 
 
 # stalls
