@@ -37,6 +37,7 @@ from bot.plan.shared_fixes import (
     fixes_to_open,
     tell_failed_fix,
 )
+from bot.plan.starts.barriers import hold_barred
 from bot.plan.starts.budgets import hold_over_budget
 from bot.plan.starts.relations import mention_mismatch, to_be_written
 from bot.plan.starts.starts import (
@@ -83,9 +84,10 @@ RULES: tuple[Rule, ...] = (
     hold_back_off,
     hold_over_budget,
     hold_for_needs,
+    hold_unwritten,
+    hold_barred,
     hold_unapproved,
     hold_until_called,
-    hold_unwritten,
 )
 
 

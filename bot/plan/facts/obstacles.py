@@ -121,7 +121,7 @@ def _seen(records: Sequence[Record], snapshot: Snapshot) -> list[Seen]:
         trials = [*(batch.record.gate.trials if batch.record.gate else ()), batch.record.trial]
         found += [(batch.number, trial.attempt) for trial in trials if trial is not None]
     seen = [Seen(task, _named(attempt), attempt.live and attempt.run in begun) for task, attempt in found]
-    return sorted(seen, key=lambda one: (one.moment, one.attempt.claimed_at))
+    return sorted(seen, key=lambda one: (one.moment, one.attempt.claimed_at, one.task))
 
 
 def _named(attempt: Attempt) -> Attempt:

@@ -6,6 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from bot.model.cause import Cause, Obstacle
+from bot.model.decision import Decision
 from bot.model.record import Record
 from bot.model.unit import Kind
 from bot.plan.board import Board, Item
@@ -25,6 +26,26 @@ class Barred(Struct, frozen=True):
 def kind_of(record: Record) -> Kind:
     """What a start of this task would do."""
     return Kind.PUBLISH if record.republish else Kind.CODE
+
+
+def hold_barred(item: Item, board: Board) -> Decision | None:
+    """What cannot start whoever ordered it is held before anybody's permission is looked up: that would cost a request at each tick.
+
+    Only where nothing that this very tick learns can change it; all else is decided among the tasks that could start.
+    """
+    for obstacle in board.obstacles:
+        met = obstacle.met.cause
+        waits = not obstacle.probe and obstacle.until is not None and obstacle.until > board.snapshot.now
+        asked = item.record.tried_at is not None and item.record.tried_at > obstacle.last
+        if met is Cause.PROVIDER or asked or not (waits or met is Cause.RUNNER) or not _is_held(obstacle, item, board):
+            continue
+        return board.hold(item, f"{words_of(obstacle)}; {outlook(obstacle, board.snapshot.now)}")
+    return None
+
+
+def _is_held(obstacle: Obstacle, item: Item, board: Board) -> bool:
+    engine = board.choice(item).engine
+    return holds(obstacle, item.number, kind_of(item.record), engine, labels_of(engine, board.config))
 
 
 class Barriers:
@@ -67,9 +88,7 @@ class Barriers:
         self._begun.add(item.number)
 
     def _barring(self, item: Item) -> list[Obstacle]:
-        kind, engine = kind_of(item.record), self._board.choice(item).engine
-        runner = labels_of(engine, self._board.config)
-        return [one for one in self._standing if holds(one, item.number, kind, engine, runner)]
+        return [one for one in self._standing if _is_held(one, item, self._board)]
 
     def _may_try(self, obstacle: Obstacle) -> bool:
         """Whether one task may try it now. What is tried already, or is tried by what waits, takes no other."""

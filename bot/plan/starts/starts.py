@@ -138,9 +138,10 @@ def hold_unwritten(item: Item, board: Board) -> Decision | None:
     known = board.snapshot.unwritten.get(item.number)
     if known is None:
         return None
-    verdict = judge_order(item.task, item.record, board.snapshot)
     again = tried_again_at(known, item.task.issue, board.config.blob)
-    if again <= board.snapshot.now or (isinstance(verdict, Approval) and verdict.at > known.at):
+    approval = item.record.approval
+    asked = [item.record.tried_at, approval.at if approval else None]
+    if again <= board.snapshot.now or any(at is not None and at > known.at for at in asked):
         return None
     words = f"GitHub takes no comment of ours there ({quote_line(known.words, 200)})"
     mend = "; unlock the conversation" if item.task.issue.locked else ""
