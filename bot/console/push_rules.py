@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from bot.model.branch_rule import BranchRule
 from bot.notation.keys import Key, branch_of
 from bot.notation.quoting import quote_line
-from bot.worker.change.starting_point import message
 from bot.worker.change.git import EMAIL
+from bot.worker.change.starting_point import message
 
 EXAMPLE = branch_of(Key(1, 1))
 """A branch as we push them."""

@@ -42,8 +42,8 @@ class Met(Struct, frozen=True, omit_defaults=True):
 class Obstacle(Struct, frozen=True):
     """A cause that stands. It was met first by attempt `first`, at `since`, and at `last` most recently, by `tasks` in that order.
 
-    `until`: not tried again before; None where nothing of ours has to try it. `everybody`: it holds all that would meet it, not only
-    the tasks that did. `engines` are those of the attempts that met it. `probe` is the attempt that tries it just now.
+    `until`: not tried again before; None where nothing of ours has to try it. `everybody`: it holds all that would meet it, not
+    only the tasks that did. `engines` are those of the attempts that met it. `probe` is the attempt that tries it just now.
     """
 
     met: Met

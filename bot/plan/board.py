@@ -139,7 +139,7 @@ class Board:
         return obstacles((task.record for task in self.snapshot.tasks.values()), self.snapshot)
 
     def is_common(self, met: Met | None) -> bool:
-        """Whether an end with this cause counts for nothing on its task. What nobody explains counts until others met it as well."""
+        """Whether an end with this cause counts for nothing on its task. What nobody explains counts until others meet it."""
         if met is None or met.cause is not Cause.MACHINE:
             return met is not None
         return any(

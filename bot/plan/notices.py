@@ -56,7 +56,7 @@ def tell_causes(decided: Mapping[int, Decision], board: Board) -> dict[int, Deci
 
 
 def _is_to_be_told(obstacle: Obstacle) -> bool:
-    """A provider and a limit need nobody. A guess that only one task has met so far is told where it comes back, or names a command."""
+    """A provider and a limit need nobody. A guess that one task alone has met is told if it comes back, or names a command."""
     cause = obstacle.met.cause
     if cause in (Cause.PROVIDER, Cause.LIMIT):
         return False
@@ -81,9 +81,10 @@ def _cause_text(obstacle: Obstacle, decision: Decision, board: Board) -> str:
         else f"and go on by themselves: it is tried again after 15 minutes, 1 hour, 6 hours and then daily ({row.probe}),"
         f" and at once by `/{board.config.prefix} retry` on a task that waits, or with a new configuration"
     )
+    shown = "; the dashboard shows it while it stands" if board.config.dashboard else ""
     return (
-        f"{mention}**{_sentence(title_of(met))}**, as `{obstacle.first}` met it{said}\n\n{row.mend}\n\n{held}, {again}. No strike is"
-        f" counted, and nothing has to be ordered anew. This is said here alone; the dashboard shows it while it stands."
+        f"{mention}**{_sentence(title_of(met))}**, as `{obstacle.first}` met it{said}\n\n{row.mend}\n\n{held}, {again}."
+        f" No strike is counted, and nothing has to be ordered anew. This is said here alone{shown}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Whole days on the make-believe GitHub: a scheduled tick each quarter of an hour with its lingering, runs that end, what it all costs."""
+"""Whole days on the make-believe GitHub: a tick each quarter of an hour with its lingering, runs that end, and what it costs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,14 +1,17 @@
-"""What stands in the way of many tasks: paid for at most once by each slot, told once, tried by the cheapest unit, and over by itself."""
+"""What stands in the way of many tasks: paid for once by each slot, told once, tried by the cheapest unit."""
 
 from datetime import timedelta
 
 import pytest
 
+from bot.console.plan_and_why import foresee, plan_lines, why_lines
 from bot.model.cause import Cause, Met
 from bot.model.config import CONFIG_PATH
 from bot.model.report import Outcome
 from bot.notation.comments import read_fingerprint
 from bot.sandbox.world.actions import NO_REGISTRY, STORAGE_FULL, UNPAID
+from bot.sandbox.world.errors import ApiError
+from bot.sandbox.world.faults import Fault
 from bot.sandbox.world.git import MemoryGit
 from bot.sandbox.world.in_process import client_of
 from tests.conductor.days import EVERY, SIGNED, Days, noted, passing, refused, set_up_fails
@@ -149,12 +152,14 @@ def test_a_workflow_that_cannot_be_started_is_claimed_for_once(trouble):
     if trouble == "switched off":
         story.world.switch_off("cf-worker.yml")
     elif trouble == "actions are disabled":
-        story.world.faults.answer(422, "dispatch", times=1)
+        words = "Actions has been disabled for this repository."
+        story.world.faults.planned.append(Fault(lambda: ApiError(422, words), "dispatch"))
     else:
         story.world.git.commit("main", {path: real.decode().replace("      keys:", "      other:")}, "old")
     days = Days(story, passing)
     days.pass_by(HOUR)
-    assert sum(len(story.record(task).attempts) for task in tasks) <= 3 or trouble == "actions are disabled"
+    tried = sum(len(story.record(task).attempts) for task in tasks)
+    assert tried <= 3 or trouble == "actions are disabled"
     assert len(told(story)) == 1
     story.world.switch_on("cf-worker.yml")
     story.world.git.commit("main", {path: real.decode()}, "mended")
@@ -301,6 +306,21 @@ def test_a_provider_holds_its_engine_as_ever_and_tells_nobody():
     story.settle()
     assert story.reason(tasks[4]) == f"command takes no work until {again:%Y-%m-%d %H:%M:%S} UTC"
     assert told(story) == []
+
+
+def test_plan_and_why_name_the_cause():
+    story = with_token(actions="read")
+    first, second = story.ready(), story.ready()
+    days = Days(story)
+    days.pass_by(timedelta(minutes=10))
+    seen, decided = foresee(story.github, story.world.now)
+    lines = list(plan_lines(seen, decided))
+    assert any(line.startswith("in the way: the token lacks the permission actions: write") for line in lines)
+    why = "\n".join(why_lines(story.github, story.world.now, first))
+    assert "  met: the token lacks the permission actions: write" in why
+    other = "\n".join(why_lines(story.github, story.world.now, second))
+    assert "because: the token lacks the permission actions: write" in other
+    assert "tried again at 2026-03-02 12:15 UTC" in other
 
 
 # what a day costs

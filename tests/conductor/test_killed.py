@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -277,7 +278,7 @@ def ending(story):
     A cause is told on whichever task met it first.
     """
     ours = {story.world.token("github-actions[bot]").account.id}
-    seen = {}
+    seen: dict[Any, Any] = {}
     for issue in story.world.issues.all():
         if issue.is_pull:
             continue

@@ -4,9 +4,11 @@ import shutil
 
 import pytest
 
+from bot.model.cause import Cause
 from bot.model.command import COMMANDS
 from bot.model.event import EVENTS
 from bot.notation.commands import read_commands
+from bot.plan.facts.causes import ROWS
 from scripts.docs_tables import PAGES, ROOT, main, page
 
 
@@ -30,6 +32,13 @@ def test_every_command_and_every_event_is_on_its_page():
 
     assert all(f"| `{row.usage('cf')}` | {row.effect} |\n" in commands for row in COMMANDS)
     assert all(f"| `{name}` | {tells} |\n" in telling for name, tells in EVENTS.items())
+
+
+def test_every_cause_is_on_its_page_with_what_shows_it_and_what_mends_it():
+    page = (ROOT / "docs/causes.md").read_text(encoding="utf-8")
+
+    assert set(ROWS) == set(Cause)
+    assert all(row.evidence in page and row.probe in page and row.mend in page for row in ROWS.values())
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -18,7 +18,8 @@ from bot.plan.facts.causes import of_refused_dispatch
 class Effects(Struct):
     """`skipped` says per task why its decision was left to the next tick; `left` are batches that were.
 
-    `unwritten` are tasks on which GitHub took no claim or first word of ours, with its words; `not_begun` tasks whose start it refused.
+    `unwritten` are tasks on which GitHub took no claim or first word of ours, with its words; `not_begun` are those whose start it
+    refused.
     """
 
     started: dict[int, int] = field(default_factory=dict)  # task -> run id

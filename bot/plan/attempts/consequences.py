@@ -33,8 +33,8 @@ def effect_of(
 ) -> Effect:
     """`record` holds the attempt as already ended. Only failures of the work itself cost a strike.
 
-    What would go on by itself, or with an answer, is parked if a brake has tripped. `common`: this end has a cause that others share,
-    so it counts for nothing here, and no brake looks at it.
+    What would go on by itself, or with an answer, is parked if a brake has tripped. `common`: this end has a cause that others
+    share, so it counts for nothing here, and no brake looks at it.
     """
     if common and not ending.by:
         return _met(key, _keep_work(key, record, ending), ending)

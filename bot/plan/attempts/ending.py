@@ -201,7 +201,10 @@ def _without_report(run: Run, legs: Legs) -> Ending:
 
 
 def merge_facts(record: Record, ending: Ending, now: datetime, blob: str = "") -> Attempt:
-    """The newest attempt with what its ending says, under the configuration `blob`. How long it took is the longer of GitHub's word and the job's own."""
+    """The newest attempt with what its ending says, under the configuration `blob`.
+
+    How long it took is the longer of GitHub's word and the job's own.
+    """
     attempt = record.attempts[-1]
     report = ending.report
     cause = ending.cause

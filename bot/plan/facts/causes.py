@@ -1,7 +1,7 @@
 """The one table of causes: what stands in the way of more than one task, what shows it, whom it holds, what tries it again.
 
-Evidence is what GitHub says (an answer, an annotation, the end of a run) or what a report of ours says. Only an end without a strike has
-a cause. Where a provider or GitHub names it, the first end counts for all; a guess needs a second task.
+Evidence is what GitHub says (an answer, an annotation, the end of a run) or what a report of ours says. Only an end without a
+strike has a cause. Where a provider or GitHub names it, the first end counts for all; a guess needs a second task.
 """
 
 import re
@@ -88,8 +88,8 @@ ROWS: Mapping[Cause, Row] = {
         _ALL,
         Past.DISPATCHED,
         "the worker's workflow cannot be started",
-        f"Look at `.github/workflows/{WORKER_WORKFLOW}`: it must be on the default branch, be switched on (Actions tab), and be the one"
-        " that `cf init` installs.",
+        f"Look at `.github/workflows/{WORKER_WORKFLOW}`: it must be on the default branch, be switched on (Actions tab), and be the"
+        " one that `cf init` installs.",
         "404 or 422 to a dispatch: missing, switched off, or with other inputs",
         _DISPATCH,
     ),
@@ -98,9 +98,10 @@ ROWS: Mapping[Cause, Row] = {
         _ALL,
         Past.BEGUN,
         "GitHub lets no job of the worker begin",
-        "Look at Settings > Actions > General, at the Actions policies of repository and organisation, and at the run itself: an invalid"
-        " workflow file ends like this, too.",
-        "a dispatch refused because Actions are off or the event is not allowed; a run that ends as `startup_failure` or `action_required`",
+        "Look at Settings > Actions > General, at the Actions policies of repository and organisation, and at the run itself: an"
+        " invalid workflow file ends like this, too.",
+        "a dispatch refused because Actions are off or the event is not allowed; a run that ends as `startup_failure` or"
+        " `action_required`",
         _TASK,
         guessed=True,
     ),
@@ -200,21 +201,24 @@ ROWS: Mapping[Cause, Row] = {
     ),
 }
 
-_ANNOTATIONS: tuple[tuple[re.Pattern[str], Cause], ...] = (
-    (re.compile(r"The job was not started because .*(?:payments|spending limit|billing)", re.IGNORECASE), Cause.MINUTES),
-    (re.compile(r"Artifact storage quota has been hit", re.IGNORECASE), Cause.STORAGE),
-    (re.compile(r"is not allowed to trigger Actions workflows|actions? .{0,200} (?:is|are) not allowed", re.IGNORECASE), Cause.POLICY),
-    (re.compile(r"(?:Failed to download|Unable to resolve) action|Failed to resolve action download", re.IGNORECASE), Cause.REGISTRY),
-)  # fmt: skip
+_ANNOTATIONS: tuple[tuple[str, Cause], ...] = (
+    (r"The job was not started because .*(?:payments|spending limit|billing)", Cause.MINUTES),
+    (r"Artifact storage quota has been hit", Cause.STORAGE),
+    (r"is not allowed to trigger Actions workflows|actions? .{0,200} (?:is|are) not allowed", Cause.POLICY),
+    (r"(?:Failed to download|Unable to resolve) action|Failed to resolve action download", Cause.REGISTRY),
+)
 _OFF = re.compile(r"not allowed to trigger|Actions? (?:has|have|is|are) (?:been )?disabled", re.IGNORECASE)
 # What package managers say of a registry or a host that does not answer.
 _DEAD = re.compile(
-    r"could not resolve (?:host|proxy)|name or service not known|temporary failure in name resolution|getaddrinfo|ENOTFOUND|EAI_AGAIN"
-    r"|ETIMEDOUT|ECONNREFUSED|ECONNRESET|connection (?:refused|timed out|reset)|failed to (?:fetch|download)|network is unreachable"
-    r"|dns error|\b50[234]\b.{0,40}(?:bad gateway|service|gateway|error)|no matching distribution found|tls handshake",
+    r"could not resolve (?:host|proxy)|name or service not known|temporary failure in name resolution|getaddrinfo|ENOTFOUND"
+    r"|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ECONNRESET|connection (?:refused|timed out|reset)|failed to (?:fetch|download)"
+    r"|network is unreachable|dns error|\b50[234]\b.{0,40}(?:bad gateway|service|gateway|error)|no matching distribution found"
+    r"|tls handshake",
     re.IGNORECASE,
 )
-_FROM_REPORTS = frozenset({Cause.SETUP, Cause.REGISTRY, Cause.PROVIDER, Cause.PUSH_RULE, Cause.PULLS, Cause.STORAGE, Cause.LIMIT})  # fmt: skip
+_FROM_REPORTS = frozenset(
+    {Cause.SETUP, Cause.REGISTRY, Cause.PROVIDER, Cause.PUSH_RULE, Cause.PULLS, Cause.STORAGE, Cause.LIMIT}
+)
 _WORDS = 500  # characters kept of what was said
 _KEY = 80
 
@@ -223,7 +227,7 @@ def in_annotations(texts: Iterable[str]) -> Met | None:
     """The cause that GitHub names in what it noted on a job."""
     for text in texts:
         for pattern, cause in _ANNOTATIONS:
-            if pattern.search(text):
+            if re.search(pattern, text, re.IGNORECASE):
                 return Met(cause, words=text[:_WORDS])
     return None
 
@@ -244,7 +248,10 @@ def of_refused_dispatch(error: BotError) -> Met | None:
 
 
 def of_report(report: Report) -> Met | None:
-    """What a report says that its attempt met (a provider without a name: that of its engine). It comes from a job that may have been tricked, so most of it is a guess."""
+    """What a report says that its attempt met (a provider without a name: that of its engine).
+
+    It comes from a job that may have been tricked, so most of it is a guess.
+    """
     if report.outcome is Outcome.CAPACITY:
         return Met(Cause.PROVIDER, report.engine, report.reason[:_WORDS])
     if report.outcome not in INTERRUPTIONS | {Outcome.HELD}:

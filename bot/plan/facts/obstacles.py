@@ -1,7 +1,7 @@
 """Which causes stand, derived from the records of all tasks: so they outlive a killed tick, and go by themselves.
 
-An attempt that met a cause opens it, and each further one that began after the last had ended makes the next wait longer. Attempts that
-ran side by side tell of the same moment. What began after the last meeting and came past the place where it is met closes it.
+An attempt that met a cause opens it, and each further one that began after the last had ended makes the next wait longer. Attempts
+that ran side by side tell of the same moment. What began after the last meeting and came past the place where it is met closes it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class Seen(Struct, frozen=True):
 
 
 def obstacles(records: Iterable[Record], snapshot: Snapshot) -> tuple[Obstacle, ...]:
-    """The causes that stand, the one met first in front. Until a cause is over it may be tried again or not: see `Obstacle.until`."""
+    """The causes that stand, the one met first in front. When one may be tried again is in `Obstacle.until`."""
     known = tuple(records)
     seen = _seen(known, snapshot)
     met = {
@@ -81,14 +81,15 @@ def words_of(obstacle: Obstacle) -> str:
 
 
 def lines_of(standing: Iterable[Obstacle], now: datetime) -> Iterator[str]:
-    """Each cause that stands for more than one task, for people: what, since when, whom it met, when it is tried again, what to do."""
+    """Each cause that counts for all, for people: what, since when, whom it met, when it is tried again, what to do."""
     for one in standing:
         if not one.everybody:
             continue
         met_by = ", ".join(f"#{task}" for task in one.tasks[:5]) + (
             " and others" if len(one.tasks) > 5 else ""
         )
-        yield f"{words_of(one)}, since {one.since:%Y-%m-%d %H:%M} UTC; met by {met_by}; {outlook(one, now)}. {ROWS[one.met.cause].mend}"
+        since = f"since {one.since:%Y-%m-%d %H:%M} UTC"
+        yield f"{words_of(one)}, {since}; met by {met_by}; {outlook(one, now)}. {ROWS[one.met.cause].mend}"
 
 
 def outlook(obstacle: Obstacle, now: datetime) -> str:

@@ -29,7 +29,7 @@ def kind_of(record: Record) -> Kind:
 
 
 def hold_barred(item: Item, board: Board) -> Decision | None:
-    """What cannot start whoever ordered it is held before anybody's permission is looked up: that would cost a request at each tick.
+    """What cannot start whoever ordered it is held before anybody's permission is looked up: that costs a request at each tick.
 
     Only where nothing that this very tick learns can change it; all else is decided among the tasks that could start.
     """
@@ -37,7 +37,12 @@ def hold_barred(item: Item, board: Board) -> Decision | None:
         met = obstacle.met.cause
         waits = not obstacle.probe and obstacle.until is not None and obstacle.until > board.snapshot.now
         asked = item.record.tried_at is not None and item.record.tried_at > obstacle.last
-        if met is Cause.PROVIDER or asked or not (waits or met is Cause.RUNNER) or not _is_held(obstacle, item, board):
+        if (
+            met is Cause.PROVIDER
+            or asked
+            or not (waits or met is Cause.RUNNER)
+            or not _is_held(obstacle, item, board)
+        ):
             continue
         return board.hold(item, f"{words_of(obstacle)}; {outlook(obstacle, board.snapshot.now)}")
     return None

@@ -104,21 +104,42 @@ fi
 branch=${1#refs/heads/}
 zero=0000000000000000000000000000000000000000
 if [ -z "$CF_RULES" ] || [ "$3" = "$zero" ]; then exit 0; fi
-if [ "$2" = "$zero" ]; then base=$(git merge-base HEAD "$3" 2>/dev/null || git hash-object -t tree /dev/null); else base=$2; fi
+base=$2
+if [ "$2" = "$zero" ]; then
+  base=$(git merge-base HEAD "$3" 2>/dev/null || git hash-object -t tree /dev/null)
+fi
+new=$3
+unsigned() {
+  git rev-list "$base..$new" | while read -r sha; do
+    git cat-file commit "$sha" | grep -q '^gpgsig' || echo "$sha"
+  done
+}
+said_otherwise() {
+  git rev-list "$base..$new" | while read -r sha; do
+    git log -1 --format=%B "$sha" | grep -Eq -e "$1" || echo "$sha"
+  done
+}
+changed() { git diff --name-only --diff-filter=d "$base" "$new"; }
+like() { changed | while read -r path; do case "$path" in $1) echo "$path" ;; esac; done; }
+larger() {
+  changed | while read -r path; do
+    [ "$(git cat-file -s "$new:$path")" -le "$(($1 * 1048576))" ] || echo "$path"
+  done
+}
 broken=""
 tab=$(printf '\t')
 while IFS="$tab" read -r kind where pattern sentence; do
   case "$branch" in $where) ;; *) continue ;; esac
   bad=""
   case "$kind" in
-    required_signatures) bad=$(git rev-list "$base..$3" | while read -r sha; do git cat-file commit "$sha" | grep -q '^gpgsig' || echo "$sha"; done) ;;
+    required_signatures) bad=$(unsigned) ;;
     branch_name_pattern) printf '%s\n' "$branch" | grep -Eq -e "$pattern" || bad=$branch ;;
-    commit_message_pattern) bad=$(git rev-list "$base..$3" | while read -r sha; do git log -1 --format=%B "$sha" | grep -Eq -e "$pattern" || echo "$sha"; done) ;;
-    pull_request) bad=$3 ;;
+    commit_message_pattern) bad=$(said_otherwise "$pattern") ;;
+    pull_request) bad=$new ;;
     creation) [ "$2" != "$zero" ] || bad=$branch ;;
-    file_path_restriction) bad=$(git diff --name-only "$base" "$3" | while read -r path; do case "$path" in $pattern) echo "$path" ;; esac; done) ;;
-    file_extension_restriction) bad=$(git diff --name-only "$base" "$3" | while read -r path; do case "$path" in *"$pattern") echo "$path" ;; esac; done) ;;
-    max_file_size) bad=$(git diff --name-only --diff-filter=d "$base" "$3" | while read -r path; do [ "$(git cat-file -s "$3:$path")" -le "$((pattern * 1048576))" ] || echo "$path"; done) ;;
+    file_path_restriction) bad=$(like "$pattern") ;;
+    file_extension_restriction) bad=$(like "*$pattern") ;;
+    max_file_size) bad=$(larger "$pattern") ;;
   esac
   if [ -n "$bad" ]; then broken="$broken- $sentence
   Found $(printf '%s\n' "$bad" | wc -l | tr -d ' ') violation:
@@ -130,7 +151,8 @@ done <<RULES
 $CF_RULES
 RULES
 if [ -n "$broken" ]; then
-  printf 'error: GH013: Repository rule violations found for %s.\nReview all repository rules at %s\n\n%s' "$1" "$CF_RULES_PAGE" "$broken" >&2
+  printf 'error: GH013: Repository rule violations found for %s.\n' "$1" >&2
+  printf 'Review all repository rules at %s\n\n%s' "$CF_RULES_PAGE" "$broken" >&2
   exit 1
 fi
 """

@@ -1,7 +1,7 @@
 """Which refusals of a push, or of a pull request, are the repository's: every other change would meet them, too.
 
-What a rule says about a path, an extension, a size or a secret belongs to the one change. The sentences are GitHub's, as public logs
-quote them; one that is not known counts as the repository's only once another task has met it.
+What a rule says about a path, an extension, a size or a secret belongs to the one change. The sentences are GitHub's, as public
+logs quote them; one that is not known counts as the repository's only once another task has met it.
 """
 
 import re
@@ -14,7 +14,7 @@ from bot.worker.change.git import PushRefused
 # Of all refusals that a push can meet, those that depend on nothing in the change.
 _OF_ALL = re.compile(
     r"Commits must have (?:verified|valid) signatures"
-    r"|(?:Branch|Ref) name must (?:not )?|Commit message must (?:not )?|(?:Commit )?(?:Author|Committer)(?: email)? (?:address )?must (?:not )?"
+    r"|(?:Branch|Ref) name must |Commit message must |(?:Commit )?(?:Author|Committer)(?: email)? (?:address )?must "
     r"|Cannot (?:create|update|delete) (?:this |ref|branch)|Changes must be made through a (?:pull request|merge queue)"
     r"|Required (?:status check|workflow|deployment)|[0-9]+ of [0-9]+ required|At least [0-9]+ approving review"
     r"|(?:This branch|Branch) must not contain merge commits|(?:Merge|merge) commits? (?:is|are) not allowed"

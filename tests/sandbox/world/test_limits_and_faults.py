@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bot.model.change import CreateComment
-from bot.model.errors import CannotGoOn, NotFound, Refused, TryLater
+from bot.model.errors import CannotGoOn, NotFound, NotPermitted, OverLimit, Refused, TryLater
 from bot.sandbox.world import NOON, ApiError, Disconnected, Fault, World
 from bot.sandbox.world.errors import forbidden
 from bot.sandbox.world.in_process import client_of, translated
@@ -85,8 +85,8 @@ def test_a_lagging_list_answers_as_before(world):
         (ApiError(410, "Gone"), NotFound),
         (ApiError(409, "Conflict"), Refused),
         (ApiError(502, "Server Error"), TryLater),
-        (ApiError(403, "slow down", "RATE_LIMITED"), TryLater),
-        (forbidden(), CannotGoOn),
+        (ApiError(403, "slow down", "RATE_LIMITED"), OverLimit),
+        (forbidden(), NotPermitted),
         (Disconnected(), TryLater),
     ],
 )
