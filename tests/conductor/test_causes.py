@@ -5,10 +5,15 @@ from datetime import timedelta
 import pytest
 
 from bot.console.plan_and_why import foresee, plan_lines, why_lines
+from bot.github.client import Client
+from bot.github.credential import Credential
+from bot.github.session import Session
+from bot.github.wire import GithubkitWire
 from bot.model.cause import Cause, Met
 from bot.model.config import CONFIG_PATH
 from bot.model.report import Outcome
 from bot.notation.comments import read_fingerprint
+from bot.sandbox.http.server import serve
 from bot.sandbox.world.actions import NO_REGISTRY, STORAGE_FULL, UNPAID
 from bot.sandbox.world.errors import ApiError
 from bot.sandbox.world.faults import Fault
@@ -321,6 +326,36 @@ def test_plan_and_why_name_the_cause():
     other = "\n".join(why_lines(story.github, story.world.now, second))
     assert "because: the token lacks the permission actions: write" in other
     assert "tried again at 2026-03-02 12:15 UTC" in other
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize(
+    ("trouble", "found"),
+    [("permission", (Cause.PERMISSION, "actions: write")), ("switched off", (Cause.WORKFLOW, ""))],
+)
+def test_the_real_client_says_which_permission_and_what_is_switched_off(trouble, found):
+    """Over HTTP: GitHub names the permission in a header, and a workflow that is switched off in a 422."""
+    story = Story(FOUR)
+    world = story.world
+    tasks = [story.ready() for _ in range(3)]
+    token = world.token("github-actions[bot]")
+    if trouble == "permission":
+        token = world.accounts.run_token(1, {**LETS_ALL, "actions": "read"})
+    else:
+        world.switch_off("cf-worker.yml")
+    with serve(world) as served:
+        pause = lambda seconds: world.wait(timedelta(seconds=seconds))  # noqa: E731
+        wire = GithubkitWire(Credential(token.value), served.api)
+        session = Session(wire, world.repository, served.graphql, now=lambda: world.now, sleep=pause)
+        with Client(session) as client:
+            story.github = client
+            story.tick()
+            story.tick()
+            (claimed,) = [task for task in tasks if story.record(task).attempts]
+            (attempt,) = story.record(claimed).attempts
+    assert attempt.cause is not None
+    assert (attempt.cause.cause, attempt.cause.key) == found
+    assert len(told(story)) == 1
 
 
 # what a day costs

@@ -28,7 +28,9 @@ def test_the_pages_are_up_to_date(capsys):
 
 
 def test_every_command_and_every_event_is_on_its_page():
-    commands, telling = ((ROOT / name).read_text(encoding="utf-8") for name in PAGES)
+    commands, telling = (
+        (ROOT / f"docs/{name}.md").read_text(encoding="utf-8") for name in ("commands", "telling")
+    )
 
     assert all(f"| `{row.usage('cf')}` | {row.effect} |\n" in commands for row in COMMANDS)
     assert all(f"| `{name}` | {tells} |\n" in telling for name, tells in EVENTS.items())

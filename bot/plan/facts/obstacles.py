@@ -251,7 +251,8 @@ def _unserved(seen: Iterable[Seen], snapshot: Snapshot) -> Iterable[Obstacle]:
             if run is not None and attempt.live and attempt.kind is Kind.CODE
             else None
         )
-        if since is None or snapshot.now - since < QUEUED_LONG:
+        # What waits for an approval, or for its turn in a group, wants no machine yet.
+        if since is None or run is None or run.status != "queued" or snapshot.now - since < QUEUED_LONG:
             continue
         label = labels_of(attempt.engine, snapshot.config)
         known = found.get(label)

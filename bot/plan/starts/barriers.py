@@ -48,6 +48,16 @@ def hold_barred(item: Item, board: Board) -> Decision | None:
     return None
 
 
+def gate_barred(board: Board) -> str:
+    """Why no trial of a batch gate may start for now; empty if it may, which also tries what is to be tried."""
+    now = board.snapshot.now
+    for one in board.obstacles:
+        waits = bool(one.probe) or one.until is None or one.until > now
+        if one.everybody and waits and Kind.GATE in ROWS[one.met.cause].kinds:
+            return f"{words_of(one)}; {outlook(one, now)}"
+    return ""
+
+
 def _is_held(obstacle: Obstacle, item: Item, board: Board) -> bool:
     engine = board.choice(item).engine
     return holds(obstacle, item.number, kind_of(item.record), engine, labels_of(engine, board.config))
