@@ -1,6 +1,7 @@
-"""The tables of comment commands, of events and of ends in docs/, generated from the model and the rules.
+"""The tables of comment commands, events, ends and causes in docs/, generated from the model and the rules.
 
-Run `make tables` after a change to `bot/model/command.py`, `bot/model/event.py` or `bot/plan/facts/ends.py`.
+Run `make tables` after a change to `bot/model/command.py`, `bot/model/event.py`, `bot/plan/facts/ends.py` or
+`bot/plan/facts/causes.py`.
 With `--check` it only compares. Whatever stands between `<!-- generated: NAME -->` and `<!-- end -->` is replaced.
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 from bot.model.command import COMMANDS, Scope
 from bot.model.event import EVENTS
 from bot.plan.commands.replies import command_table
+from bot.plan.facts.causes import ROWS
 from bot.plan.facts.ends import ends_table
 
 ROOT = Path(__file__).parent.parent
@@ -35,8 +37,20 @@ def ends() -> str:
     return "\n".join(ends_table()) + "\n"
 
 
+def causes() -> str:
+    """Every cause: what shows it, how far it reaches, what tries it again, and what people can do."""
+    head = "| cause | what shows it | it holds | tried again by | what you can do |\n|---|---|---|---|---|\n"
+    rows = (
+        f"| {row.title.format(key='…')} | {row.evidence}{'; a guess' if row.guessed else ''} "
+        f"| {row.scope} | {row.probe} | {row.mend} |\n"
+        for row in ROWS.values()
+    )
+    return "".join((head, *rows))
+
+
 PAGES: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "docs/commands.md": {f"commands on a {place}": partial(commands_of, place) for place in Scope},
+    "docs/causes.md": {"causes": causes},
     "docs/telling.md": {"events": events},
     "docs/questions.md": {"ends": ends},
 }

@@ -75,6 +75,7 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     f"{REPO}/git/refs": ("post",),
     f"{REPO}/git/refs/{{ref}}": ("patch", "delete"),
     f"{REPO}/git/trees/{{tree_sha}}": ("get",),
+    f"{REPO}/rules/branches/{{branch}}": ("get",),
     # pull requests
     f"{REPO}/pulls": ("get", "post"),
     f"{REPO}/pulls/{{pull_number}}": ("get", "patch"),

@@ -35,11 +35,22 @@ class Tick(Struct, frozen=True):
     @property
     def due(self) -> datetime | None:
         """When another look could change a decision: at once where a task became ready too late to start in this tick."""
-        dues = [*(item.due for item in self.plan.decisions), *(step.due for step in self.plan.batches)]
+        unbegun = self.effects.not_begun | self.effects.unwritten.keys()
+        dues = [
+            *(item.due for item in self.plan.decisions if item.task not in unbegun),
+            *(step.due for step in self.plan.batches),
+        ]
         times = [due for due in dues if due is not None]
+        if not self.effects.refused and unbegun & {item.task for item in self.plan.decisions if item.start}:
+            # What GitHub would not start is remembered by now: the next look tells it, and gives the slot to others.
+            times.append(self._now)
         if not self.effects.refused and any(map(self._may_start_now, self.plan.decisions)):
-            times.append(self.seen.snapshot.now)
+            times.append(self._now)
         return min(times, default=None)
+
+    @property
+    def _now(self) -> datetime:
+        return self.seen.snapshot.now
 
     def _may_start_now(self, decision: Decision) -> bool:
         """Answered, interrupted or sent back: what was written about it is what the next look starts it from."""

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from bot.conductor.act.labels import label_names
 from bot.conductor.workflow_settings import read_settings
+from bot.console.push_rules import EXAMPLE, refusing_all, refusing_some
 from bot.github.port import Examiner
 from bot.model.config import CONDUCTOR_WORKFLOW, CONFIG_PATH, Config
 from bot.model.engine import RepositorySettings
@@ -107,6 +108,7 @@ def examine(github: Examiner, now: datetime, settings: RepositorySettings) -> It
         yield from _agent(config, settings)
         yield from _labels(view, config)
     yield from _pulls(github)
+    yield from _rules(github)
 
 
 def try_webhook(environ: Mapping[str, str]) -> Finding:
@@ -282,3 +284,21 @@ def _pulls(github: Examiner) -> Iterator[Finding]:
             "Actions may not open them, so all work will be held",
             "Settings > Actions > General > Allow GitHub Actions to create and approve pull requests; or act as a GitHub App",
         )
+
+
+def _rules(github: Examiner) -> Iterator[Finding]:
+    """The rulesets that hold for the branches we push."""
+    branches = f"branches like {EXAMPLE}"
+    try:
+        rules = github.rules_on(EXAMPLE)
+    except BotError as error:
+        yield Finding("rules", Health.UNKNOWN, f"those for {branches} cannot be read: {error}")
+        return
+    refusing, some = list(refusing_all(rules)), list(refusing_some(rules))
+    for words in refusing:
+        mend = "Settings > Rules: leave `cf/**` out, or let the account that publishes bypass the ruleset"
+        yield Finding("rules", Health.PROBLEM, f"GitHub would refuse every push to {branches}: {words}", mend)
+    for words in some:
+        yield Finding("rules", Health.UNKNOWN, f"work that breaks it is held: {words}")
+    if not refusing and not some:
+        yield Finding("rules", Health.OK, f"none refuses a push to {branches}")

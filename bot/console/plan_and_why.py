@@ -20,6 +20,7 @@ from bot.model.task import Task
 from bot.notation.keys import Key
 from bot.notation.quoting import quote_line
 from bot.plan.board import engine_for
+from bot.plan.facts.obstacles import lines_of, outlook, words_of
 from bot.plan.starts.starts import expected_order
 from bot.plan.starts.waiting import state_of
 from bot.printing import say, say_json
@@ -37,6 +38,8 @@ def plan_lines(seen: Observation, decided: Plan) -> Iterator[str]:
     for decision in decided.decisions:
         title = quote_line(seen.snapshot.tasks[decision.task].issue.title, 50)
         yield f"#{decision.task} {title} [{decision.status or '-'}] {decision.verb}: {quote_line(decision.reason)}"
+    for line in lines_of(decided.obstacles, seen.snapshot.now):
+        yield f"in the way: {line}"
     order = expected_order(seen.snapshot, decided.decisions)
     if len(order) > 1:
         yield f"expected order: {', '.join(f'#{number}' for number in order)}"
@@ -74,6 +77,8 @@ def why_lines(
     yield f"#{number} {quote_line(task.issue.title, 80)}"
     yield f"  now: {decision.status or 'no status'}; the next tick would {_verb(decision)}"
     yield f"  because: {quote_line(decision.reason)}"
+    for obstacle in (one for one in decided.obstacles if number in one.tasks):
+        yield f"  met: {words_of(obstacle)}; {outlook(obstacle, now)}"
     if choice := engine_for(number, seen.snapshot).because:
         yield f"  works on it: {quote_line(choice)}"
     # The plan looked up only what its decision depends on.

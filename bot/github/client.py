@@ -18,6 +18,7 @@ from bot.github.shapes import shaped
 from bot.github.signatures import read_key, with_signatures
 from bot.github.snapshot import Snapshots
 from bot.github.wire import GithubkitWire
+from bot.model.branch_rule import BranchRule
 from bot.model.change import Change, Written
 from bot.model.config import CONFIG_PATH
 from bot.model.errors import UsageError
@@ -113,6 +114,9 @@ class Client:
 
     def text_at(self, path: str) -> str | None:
         return rest.text_at(self._session, path)
+
+    def rules_on(self, branch: str) -> tuple[BranchRule, ...]:
+        return rest.rules_on(self._session, branch)
 
     def actions_may_open_pulls(self) -> bool | None:
         return rest.actions_may_open_pulls(self._session)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from bot.model.branch_rule import BranchRule
 from bot.model.issue import (
     GHOST,
     Account,
@@ -306,3 +307,14 @@ def _edges(node: Json, name: str) -> tuple[Edge, ...]:
 def _hidden(counted: int, seen: Sequence[Edge]) -> int:
     """How many open ones GitHub counts beyond those that it lets this token see."""
     return max(0, counted - sum(edge.state is NeedState.OPEN for edge in seen))
+
+
+def branch_rule(found: Mapping[str, Any]) -> BranchRule:
+    """One entry of the list of rules that hold for a branch."""
+    given = found.get("parameters") or {}
+    return BranchRule(
+        kind=str(found["type"]),
+        operator=str(given.get("operator") or ""),
+        pattern=str(given.get("pattern") or ""),
+        negate=bool(given.get("negate")),
+    )

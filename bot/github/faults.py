@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from bot.model.errors import BotError, CannotGoOn, NotFound, Refused, TryLater
+from bot.model.errors import BotError, CannotGoOn, NotFound, NotPermitted, OverLimit, Refused, TryLater
 
 _LIMIT_WORDS = re.compile(
     r"secondary rate|abuse detection|rate limit (?:already )?exceeded|submitted too quickly|too many requests",
@@ -82,7 +82,7 @@ class Busy(TryLater):
         self.status = status
 
 
-class Limited(TryLater):
+class Limited(OverLimit):
     """A rate limit; the request was not carried out. `wait` is None where GitHub named no time."""
 
     def __init__(self, message: str, wait: float | None, *, secondary: bool) -> None:
@@ -109,7 +109,9 @@ def fault(answer: Answer, what: str, now: datetime) -> BotError | None:
     if status == 403 and _ARCHIVED_WORDS.search(said):
         return CannotGoOn(f"{what}: the repository is archived, so it is read-only ({said})")
     if status == 403 and _PERMISSION_WORDS.search(said):
-        return CannotGoOn(f"{what}: the token may not do this ({said}){_needed(answer)}")
+        needed = _needed(answer)
+        words = f"{what}: the token may not do this ({said})"
+        return NotPermitted(f"{words}; it needs the permission {needed}" if needed else words, needed)
     if status == 404:
         return NotFound(f"{what}: 404 {said}")
     if status == 410:
@@ -222,6 +224,5 @@ def _said(answer: Answer) -> str:
 
 
 def _needed(answer: Answer) -> str:
-    """The permission that GitHub says it wants, in the words of a workflow file."""
-    wanted = clean(answer.headers.get("x-accepted-github-permissions"))
-    return f"; it needs the permission {wanted.replace('=', ': ')}" if wanted else ""
+    """The permission that GitHub says it wants, in the words of a workflow file; empty where it says nothing."""
+    return clean(answer.headers.get("x-accepted-github-permissions")).replace("=", ": ")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from bot.model.branch_rule import BranchRule
 from bot.model.change import Change, Written
 from bot.model.issue import Comment, Issue, NeedState, Pull
 from bot.model.ref import Ref
@@ -203,6 +204,10 @@ class Examiner(Reader, Protocol):
 
     def actions_may_open_pulls(self) -> bool | None:
         """Whether the setting lets workflows open pull requests; None where this token may not know."""
+        ...
+
+    def rules_on(self, branch: str) -> tuple[BranchRule, ...]:
+        """The active rules that hold for a branch, whether it exists or not."""
         ...
 
 

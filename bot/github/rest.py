@@ -9,6 +9,7 @@ from typing import Any
 from bot.github import decode
 from bot.github.faults import Gone
 from bot.github.session import Session, check_list, check_progress, has_next, path
+from bot.model.branch_rule import BranchRule
 from bot.model.errors import CannotGoOn, NotFound, Refused, UsageError, WorkflowMissing
 from bot.model.issue import Comment, NeedState
 from bot.model.ref import Ref
@@ -104,6 +105,12 @@ def actions_may_open_pulls(session: Session) -> bool | None:
     except (CannotGoOn, NotFound, Refused):
         return None
     return bool(found["can_approve_pull_request_reviews"])
+
+
+def rules_on(session: Session, branch: str) -> tuple[BranchRule, ...]:
+    """GitHub's "Get rules for a branch": it asks for read access to the repository only."""
+    pages = session.pages(session.path("rules", "branches", branch), {})
+    return tuple(decode.branch_rule(one) for one in _flat(pages))
 
 
 def runs(session: Session, workflow: str, since: datetime | None) -> tuple[Run, ...]:

@@ -116,7 +116,7 @@ COMMANDS: tuple[Row, ...] = (
     Row(
         "retry",
         Scope.TASK,
-        "put the task back to ready with its strikes cleared",
+        "put the task back to ready with its strikes cleared; on a ready one, try at once what holds many tasks",
         states=(_S.FAILED, _S.BLOCKED, _S.DONE, _S.BACKLOG),
         refusals={
             None: "this issue is not a task yet; `{prefix} run` makes it one",

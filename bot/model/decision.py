@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from bot.model.advice import Verdict
 from bot.model.batch import Batch, BatchRecord
+from bot.model.cause import Obstacle
 from bot.model.change import React
 from bot.model.chosen import BatchOverrides
 from bot.model.engine import EngineChoice
@@ -162,6 +163,7 @@ class Plan(Struct, frozen=True):
     relations: tuple[tuple[int, Ref], ...] = ()
     proposed: Proposed = Proposed()  # on the dashboard, for later ticks
     baselines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    obstacles: tuple[Obstacle, ...] = ()  # the causes that stand
 
     @property
     def wants(self) -> frozenset[Lookup]:

@@ -21,6 +21,14 @@ class CannotGoOn(BotError):
     exit_code = 1
 
 
+class NotPermitted(CannotGoOn):
+    """The token lacks a permission for this. `needed` is which, in the words of a workflow file, where GitHub says so."""
+
+    def __init__(self, message: str, needed: str = "") -> None:
+        super().__init__(message)
+        self.needed = needed
+
+
 class TryLater(BotError):
     """GitHub is busy, limited or down; the next tick will probably succeed. `not_before` is when, if known."""
 
@@ -29,6 +37,10 @@ class TryLater(BotError):
     def __init__(self, message: str, not_before: datetime | None = None) -> None:
         super().__init__(message)
         self.not_before = not_before
+
+
+class OverLimit(TryLater):
+    """One of GitHub's limits is reached, and what was asked for was not carried out."""
 
 
 class NotFound(BotError):

@@ -29,7 +29,7 @@ class Overview(Struct, frozen=True):
     """Each task stands in one section; `recent` are ended attempts, newest first, whatever became of their tasks.
 
     `started` were started by this very tick. `reason` is one line: whether anything can start and, if not, why. `edges` are the
-    needs between open tasks, (need, task), and `statuses` what those tasks are.
+    needs between open tasks, (need, task), and `statuses` what those tasks are. `in_the_way` is a line for each cause that stands.
     """
 
     running: tuple[Standing, ...] = ()
@@ -43,6 +43,7 @@ class Overview(Struct, frozen=True):
     started: int = 0
     can_start: bool = False
     reason: str = ""
+    in_the_way: tuple[str, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
     statuses: Mapping[int, Status | None] = field(default_factory=dict)

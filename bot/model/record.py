@@ -3,6 +3,7 @@
 from msgspec import Struct, field
 
 from bot.model.baseline import Baseline
+from bot.model.cause import Met
 from bot.model.end import End
 from bot.model.engine import EngineRequest
 from bot.model.moment import Moment, check_years
@@ -38,6 +39,7 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
     What follows `force_sent_at` is copied from its report: `evidence` is a digest of what it changed, proved or asked (two
     attempts with the same one made no progress), `failure` the fingerprint of what failed, `retry_after` when the model's
     provider takes work again (outcome `capacity`).
+    `cause` is what it met that no single task is to blame for, `blob` the configuration (its git blob) under which it did.
     """
 
     number: int
@@ -69,6 +71,8 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
     failure: str = ""
     retry_after: Moment | None = None
     baseline: Baseline | None = None  # what it found of the default branch
+    cause: Met | None = None
+    blob: str = ""
 
     def __post_init__(self) -> None:
         check_years(self.claimed_at, self.ended_at, self.cancel_sent_at)
@@ -249,6 +253,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     batch: int = 0  # the batch issue by whose order it became ready; 0 once a person has ordered it anew, or withdrawn it
     round: int = 0  # of that batch's extra rounds, the one that gave it fresh strikes
     blamed: str = ""  # the work of a batch, by its digest, whose gate named this task last
+    tried_at: Moment | None = None  # when a person asked last that what holds it is tried at once
     feedback: str = ""  # what other proof than its own said about the last work: the next attempt is told
 
     @property

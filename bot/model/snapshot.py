@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from bot.model.advice import Judged, Proposal, Verdict
 from bot.model.batch import Batch
+from bot.model.cause import Unwritten
 from bot.model.config import Config
 from bot.model.engine import RepositorySettings
 from bot.model.issue import Comment, Issue, NeedState
@@ -108,3 +109,6 @@ class Snapshot(Struct, frozen=True):
     fixed: Mapping[str, Fixed] = field(default_factory=dict)
     proposed: Proposed = Proposed()  # on the dashboard, by an earlier tick
     baselines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unwritten: Mapping[int, Unwritten] = field(
+        default_factory=dict
+    )  # tasks on which GitHub took no word of ours

@@ -38,6 +38,7 @@ def overview_lines(overview: Overview) -> Iterator[str]:
     """The overview in a few lines of Markdown, as a reply: one line whether anything can start, then what there is."""
     yield f"**{quote_line(overview.reason)}**"
     yield ", ".join(f"{number} {name}" for name, number in overview.counts.items())
+    yield from (f"In the way: {line}" for line in overview.in_the_way)
     for name, standings in _sections(overview):
         if standings and name.startswith(("Running", "Waiting", "Blocked")):
             yield (
@@ -71,6 +72,8 @@ def _body(overview: Overview, prefix: str, at: datetime, paused: bool, most: int
         f"_As of {at:%Y-%m-%d %H:%M:%S} UTC_",
         f"{_NEEDED} Ticks that change nothing do not rewrite it. The label `{prefix}:pause` on it holds every start.",
     ]
+    if overview.in_the_way:
+        parts.append("\n".join(["### In the way\n", *(f"- {line}" for line in overview.in_the_way)]))
     for name, standings in _sections(overview):
         if standings:
             parts.append(f"### {name} ({len(standings)})")

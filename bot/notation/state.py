@@ -10,6 +10,7 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from bot.model.advice import Verdict
+from bot.model.cause import Unwritten
 from bot.model.issue import Issue
 from bot.model.moment import Moment
 from bot.model.record import Fixed, Proposed, Spent
@@ -21,6 +22,7 @@ NAME = "state"
 _MOST = 30_000  # characters; the dashboard shows where everything stands as well, within what GitHub takes
 _MOST_FIXED = 50
 _MOST_BASELINES = 10
+_MOST_UNWRITTEN = 50  # the newest; what is forgotten is tried once more
 _MOST_VERDICTS = 8_000  # of them: some dozens, and each can be had again
 
 
@@ -41,6 +43,8 @@ class State(Struct, frozen=True, omit_defaults=True):
 
     `orphans` are runs that nobody waits for, with the time since when they are being cancelled.
 
+    `unwritten` are the tasks on which GitHub took no word of ours: they are tried again later, and take no slot until then.
+
     `spent` is, by key, what the attempts that ended on `day` (UTC) have used up: records of closed issues are not read any more.
     """
 
@@ -58,6 +62,7 @@ class State(Struct, frozen=True, omit_defaults=True):
     fixed: Mapping[str, Fixed] = field(default_factory=dict)
     proposed: Proposed = Proposed()
     baselines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unwritten: Mapping[Number, Unwritten] = field(default_factory=dict)
 
 
 def fitting(state: State, running: Collection[str] = ()) -> State:
@@ -72,7 +77,8 @@ def fitting(state: State, running: Collection[str] = ()) -> State:
         verdicts.pop(next(iter(verdicts)))
     fixed = dict(list(state.fixed.items())[-_MOST_FIXED:])
     baselines = dict(list(state.baselines.items())[-_MOST_BASELINES:])
-    state = replace(state, verdicts=verdicts, fixed=fixed, baselines=baselines)
+    newest = sorted(state.unwritten.items(), key=lambda one: one[1].at)[-_MOST_UNWRITTEN:]
+    state = replace(state, verdicts=verdicts, fixed=fixed, baselines=baselines, unwritten=dict(newest))
     finished, records = dict(state.finished), dict(state.records)
     size = len(dump(state))
     for index in (finished, records):

@@ -18,7 +18,8 @@ from bot.plan.commands.obey import for_all_tasks, obey, obey_stop, with_reaction
 from bot.plan.commands.proposals import take_over
 from bot.plan.commands.replies import respond
 from bot.plan.facts.baselines import in_records, known_baselines
-from bot.plan.notices import hint_misplaced, mention_late, say_again, tell_set_up
+from bot.plan.facts.obstacles import obstacles
+from bot.plan.notices import hint_misplaced, mention_late, say_again, tell_causes
 from bot.plan.people import (
     admit_reopened,
     close_what_merged,
@@ -38,6 +39,7 @@ from bot.plan.shared_fixes import (
     hold_alike,
     tell_failed_fix,
 )
+from bot.plan.starts.barriers import hold_barred
 from bot.plan.starts.budgets import hold_over_budget
 from bot.plan.starts.relations import mention_mismatch, to_be_written
 from bot.plan.starts.starts import (
@@ -49,6 +51,7 @@ from bot.plan.starts.starts import (
     hold_unapproved,
     hold_unreadable,
     hold_until_called,
+    hold_unwritten,
     hold_without_agent,
     start_in_order,
 )
@@ -83,6 +86,8 @@ RULES: tuple[Rule, ...] = (
     hold_back_off,
     hold_over_budget,
     hold_for_needs,
+    hold_unwritten,
+    hold_barred,
     hold_unapproved,
     hold_until_called,
 )
@@ -106,11 +111,12 @@ def plan(snapshot: Snapshot) -> Plan:
             free.append(item)
         else:
             decided[item.number] = decision
-    decided = tell_set_up(settle_questions(decided, board), board)
+    decided = settle_questions(decided, board)
     free, alike = hold_alike(free, decided, board)
     decided |= alike
     for decision in start_in_order(free, decided, board):
         decided[decision.task] = decision
+    decided = tell_causes(decided, board)
     for item in items:
         decision = mention_late(item, with_reactions(item, decided[item.number]), board)
         decision = mention_mismatch(item, hint_misplaced(item, decision, board), board)
@@ -132,6 +138,7 @@ def plan(snapshot: Snapshot) -> Plan:
         relations=to_be_written(decided, board),
         proposed=proposed,
         baselines={**known_baselines(snapshot), **in_records(one.record for one in decisions)},
+        obstacles=obstacles((decision.record for decision in decisions), snapshot),
     )
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from bot.model.cause import Cause, Met, Obstacle
 from bot.model.change import React
 from bot.model.chosen import BatchOverrides
 from bot.model.command import Ordered
@@ -23,6 +24,7 @@ from bot.plan.facts.batch_controls import BatchView, batch_view_of, owners
 from bot.plan.facts.comment_commands import CommentCommands, read_comment_commands
 from bot.plan.facts.engines import choose_engine
 from bot.plan.facts.labels import Meant, meant_status
+from bot.plan.facts.obstacles import obstacles
 from bot.plan.facts.record_edits import with_status
 from bot.plan.graph.graph import Graph
 
@@ -132,6 +134,19 @@ class Board:
     @cached_property
     def behind_cycles(self) -> frozenset[int]:
         return self.graph.behind_cycles
+
+    @cached_property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """The causes that stood when the tick began."""
+        return obstacles((task.record for task in self.snapshot.tasks.values()), self.snapshot)
+
+    def is_common(self, met: Met | None) -> bool:
+        """Whether an end with this cause counts for nothing on its task. What nobody explains counts until others meet it."""
+        if met is None or met.cause is not Cause.MACHINE:
+            return met is not None
+        return any(
+            one.met.cause is met.cause and one.met.key == met.key and one.everybody for one in self.obstacles
+        )
 
     def choice(self, item: Item) -> EngineChoice:
         """Which agent would work on it: asked for by a command or its batch, by its labels, or as configured."""

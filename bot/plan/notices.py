@@ -5,20 +5,21 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from bot.model.decision import Decision, Notice, Revision, Verb
+from bot.model.cause import Cause, Obstacle
+from bot.model.decision import Decision, Notice, Revision
 from bot.model.record import Record, Unsaid
-from bot.model.report import NO_FAULT, Outcome, Question
-from bot.model.status import Status
+from bot.model.report import NO_FAULT, Question
+from bot.notation.digests import named
 from bot.notation.keys import Key
 from bot.notation.needs import looks_like_declaration
 from bot.notation.questions import answered_text
 from bot.notation.quoting import quote
 from bot.notation.reports import report_name, work_name
 from bot.plan.board import Board, Item
-from bot.plan.facts.record_edits import last_attempt
+from bot.plan.facts.causes import ROWS, title_of
+from bot.plan.facts.obstacles import obstacles
 from bot.plan.facts.trust import Unknown, may_order
 
-_SET_UP = "set-up:"
 _MISPLACED = Notice(
     "misplaced",
     "Needs are read from the description only. Please write the line into the description of this issue.",
@@ -44,48 +45,54 @@ def hint_misplaced(item: Item, decision: Decision, board: Board) -> Decision:
     return decision
 
 
-def tell_set_up(decided: Mapping[int, Decision], board: Board) -> dict[int, Decision]:
-    """A set-up that fails, fails for every task: said on the first that met it, and on no other while it lasts."""
-    told, after = _told_set_ups(board), dict(decided)
-    for number in sorted(decided):
-        decision = decided[number]
-        last = last_attempt(decision.record)
-        if (
-            decision.verb is not Verb.FINISH
-            or last is None
-            or last.outcome is not Outcome.INFRA
-            or not last.failure
-        ):
-            continue
-        notices = tuple(one for one in decision.notices if not one.fingerprint.startswith("interrupted:"))
-        record = replace(decision.record, parked=None)  # nor is it said again on each of them
-        if last.failure not in told:
-            told.add(last.failure)
-            notices, record = (*notices, _set_up_notice(decision, board)), decision.record
-        after[number] = replace(decision, notices=notices, record=record)
+def tell_causes(decided: Mapping[int, Decision], board: Board) -> dict[int, Decision]:
+    """What stands in the way of many tasks is told once: on the first of them that met it, to who ordered it."""
+    after = dict(decided)
+    for obstacle in obstacles((decision.record for decision in decided.values()), board.snapshot):
+        notice = Notice(_fingerprint(obstacle), "")
+        told = any(notice.fingerprint in decision.record.notices for decision in decided.values())
+        task = next((task for task in obstacle.tasks if task in after), 0)
+        if task and not told and _is_to_be_told(obstacle):
+            text = _cause_text(obstacle, after[task], board)
+            after[task] = replace(after[task], notices=(*after[task].notices, replace(notice, text=text)))
     return after
 
 
-def _told_set_ups(board: Board) -> set[str]:
-    """The failures of a set-up that were told on a task which has met nothing else since."""
-    told = [
-        item.record for item in board.items if any(one.startswith(_SET_UP) for one in item.record.notices)
-    ]
-    ended = [[attempt for attempt in record.attempts if attempt.outcome is not None][-1:] for record in told]
-    return {last.failure for one in ended for last in one if last.outcome is Outcome.INFRA and last.failure}
+def _is_to_be_told(obstacle: Obstacle) -> bool:
+    """A provider and a limit need nobody. A guess that one task alone has met is told if it comes back, or names a command."""
+    cause = obstacle.met.cause
+    if cause in (Cause.PROVIDER, Cause.LIMIT):
+        return False
+    return obstacle.everybody or cause is Cause.SETUP or (cause is not Cause.MACHINE and obstacle.rounds > 1)
 
 
-def _set_up_notice(decision: Decision, board: Board) -> Notice:
-    record = decision.record
-    last, approval = record.attempts[-1], record.approval
-    key = Key(decision.task, last.number)
-    text = (
-        f"{f'@{approval.by} ' if approval else ''}**The set-up failed**, before any work of attempt `{key}` was judged:\n\n"
-        f"{quote(last.reason or 'No reason is known.')}\n\nEvery task here begins with it, so this is said here alone. No strike is"
-        f" counted; each task that meets it {board.config.retry.interruptions} times in a row is blocked, until the label"
-        f" `{board.config.label(Status.READY)}` is set anew."
+def _fingerprint(obstacle: Obstacle) -> str:
+    """One for each time that it came up: which it was, and the attempt that met it first."""
+    met = obstacle.met
+    return f"cause:{met.cause}:{named(met.key) if met.key else '-'}:{obstacle.first}"
+
+
+def _cause_text(obstacle: Obstacle, decision: Decision, board: Board) -> str:
+    approval, met = decision.record.approval, obstacle.met
+    mention = f"@{approval.by} " if approval else ""
+    said = f":\n\n{quote(met.words)}" if met.words else "."
+    row = ROWS[met.cause]
+    held = "Tasks that would meet it wait" if obstacle.everybody else "This task waits"
+    again = (
+        "and go on as soon as a machine comes"
+        if met.cause is Cause.RUNNER
+        else f"and go on by themselves: it is tried again after 15 minutes, 1 hour, 6 hours and then daily ({row.probe}),"
+        f" and at once by `/{board.config.prefix} retry` on a task that waits, or with a new configuration"
     )
-    return Notice(f"{_SET_UP}{key}", text)
+    shown = "; the dashboard shows it while it stands" if board.config.dashboard else ""
+    return (
+        f"{mention}**{_sentence(title_of(met))}**, as `{obstacle.first}` met it{said}\n\n{row.mend}\n\n{held}, {again}."
+        f" No strike is counted, and nothing has to be ordered anew. This is said here alone{shown}."
+    )
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def mention_late(item: Item, decision: Decision, board: Board) -> Decision:

@@ -20,7 +20,7 @@ from bot.model.decision import Decision, Plan
 from bot.model.engine import WORD
 from bot.model.issue import Comment, Issue
 from bot.model.record import Answer, Attempt, Record
-from bot.model.report import Measured, Question, Report
+from bot.model.report import Measured, Outcome, Question, Report
 from bot.model.run import Run
 from bot.model.snapshot import Snapshot
 from bot.model.task import Task
@@ -33,6 +33,7 @@ from bot.notation.keys import keys_in
 from bot.notation.needs import looks_like_declaration
 from bot.notation.quoting import quote_line
 from bot.plan.attempts.ending import cancelled_by
+from bot.plan.facts.causes import of_report
 from bot.plan.questions.supervisor import Automatic, fingerprint_of, judge
 
 _LEG = re.compile(r"#[0-9]{1,10}")
@@ -82,6 +83,9 @@ def redacted(snapshot: Snapshot) -> Snapshot:
             for fingerprint, verdict in snapshot.remembered.items()
         },
         baselines={_digest(digest): tuple(map(named, red)) for digest, red in snapshot.baselines.items()},
+        unwritten={
+            number: replace(known, words=named(known.words)) for number, known in snapshot.unwritten.items()
+        },
         judged={
             _question(report.question): _judged(report.question, snapshot)
             for report in snapshot.reports.values()
@@ -126,7 +130,15 @@ def _without_words(record: Record) -> Record:
     return replace(
         _record(record),
         feedback="",
-        attempts=tuple(replace(attempt, reason="", cancelled_for="") for attempt in record.attempts),
+        attempts=tuple(
+            replace(
+                attempt,
+                reason="",
+                cancelled_for="",
+                cause=replace(attempt.cause, words="") if attempt.cause else None,
+            )
+            for attempt in record.attempts
+        ),
         blocker=replace(blocker, question=Question("")) if blocker else None,
         parked=replace(record.parked, words="") if record.parked else None,
         answers=tuple(replace(answer, question="", answer="") for answer in record.answers),
@@ -209,6 +221,7 @@ def _attempt(attempt: Attempt) -> Attempt:
         baseline=replace(baseline, digest=_digest(baseline.digest), red=tuple(map(named, baseline.red)))
         if baseline
         else None,
+        cause=_met(attempt.cause),
     )
 
 
@@ -244,15 +257,18 @@ def _report(report: Report | None) -> Report | None:
         source=named(report.source),
         left_out=tuple(map(named, report.left_out)),
         version=named(report.version),
-        cause=_met(report.cause) if report.cause else None,
+        # Read from its words, so it is read before they go.
+        cause=_met(of_report(report)) if report.outcome is not Outcome.CAPACITY else None,
         statistics={named(name): value for name, value in report.statistics.items()},
         left_behind=tuple(map(named, report.left_behind)),
         baseline=_measured(report.baseline) if report.baseline else None,
     )
 
 
-def _met(met: Met) -> Met:
+def _met(met: Met | None) -> Met | None:
     """What tells one cause from another is a label, a digest or an engine's name: one word, or it is somebody's words."""
+    if met is None:
+        return None
     return replace(met, key=met.key if WORD.fullmatch(met.key) else named(met.key), words=named(met.words))
 
 

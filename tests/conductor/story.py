@@ -236,6 +236,10 @@ class Story:
         self.world.run_ended(run_id, conclusion)
         return run_id
 
+    def job_ends(self, run_id: int, key: str, role: str, conclusion: str) -> None:
+        """One job of a run ends, and nothing is said about the others."""
+        self._job(run_id, key, role, "completed", conclusion)
+
     def merge(self, task: int) -> None:
         """The maintainer merges the pull request of a task."""
         self.world.merge_pull(self.record(task).pull)

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from bot.conductor.act import act
 from bot.conductor.observe import observe
 from bot.conductor.tick import decide, tick
-from bot.model.change import CreateComment, Written
+from bot.model.cause import Cause, Met
 from bot.model.errors import TryLater
 from bot.model.report import Hold, Outcome, Question
 from bot.notation.comments import read_fingerprint
@@ -231,7 +232,69 @@ def published_later(story):
     story.settle()
 
 
+def finish_all(story, tasks, outcome=Outcome.PASSED, **report):
+    """One after the other, until none of them runs any more."""
+    for _ in tasks:
+        for task in tasks:
+            if story.record(task).live:
+                story.finish_live(task, outcome, **report)
+                story.settle()
+
+
+def refused_pushes(story):
+    """Two tasks meet a rule of the repository; one of them tries it again, and both are published once it is gone."""
+    tasks = [story.ready(), story.ready()]
+    story.settle()
+    story.on_with()
+    met = Met(Cause.PUSH_RULE, words="Commits must have verified signatures.")
+    for task in tasks:
+        story.finish_live(task, Outcome.HELD, hold=Hold.SETTING, head="c" * 40, cause=met)
+        story.settle()
+    story.world.wait(timedelta(hours=2))
+    story.settle()
+    assert len([task for task in tasks if story.record(task).live]) == 1
+    finish_all(story, tasks)
+
+
+def without_permission(story):
+    tasks = [story.ready(), story.ready()]
+    permissions = story.world.accounts.standing_bot_token().permissions
+    permissions["actions"] = "read"
+    story.on_with()
+    story.settle()
+    permissions["actions"] = "write"
+    story.world.wait(timedelta(hours=2))
+    story.settle()
+    finish_all(story, tasks)
+
+
+def locked(story):
+    task, free = story.ready(), story.ready()
+    story.world.lock_conversation(task)
+    story.on_with()
+    story.settle()
+    story.world.unlock_conversation(task)
+    story.settle()
+    finish_all(story, (task, free))
+
+
+def broken_set_up(story):
+    tasks = [story.ready(), story.ready()]
+    story.settle()
+    story.on_with()
+    for task in tasks:
+        story.finish_live(task, Outcome.INFRA, reason="no disk", failure="f" * 32)
+        story.settle()
+    story.world.wait(timedelta(hours=2))
+    story.settle()
+    finish_all(story, tasks)
+
+
 STORIES = (
+    refused_pushes,
+    without_permission,
+    locked,
+    broken_set_up,
     published_later,
     retried,
     commanded,
@@ -253,14 +316,18 @@ story_of = pytest.mark.parametrize("tell", STORIES, ids=lambda tell: tell.__name
 
 
 def ending(story):
-    """All that people see in the end: of each task its state, its notices by kind, and how many status comments it has."""
+    """All that people see in the end: of each task its state, its notices by kind, and how many status comments it has.
+
+    A cause is told on whichever task met it first.
+    """
     ours = {story.world.token("github-actions[bot]").account.id}
-    seen = {}
+    seen: dict[Any, Any] = {}
     for issue in story.world.issues.all():
         if issue.is_pull:
             continue
         bodies = [comment.body for comment in issue.comments if comment.author.id in ours]
         told = Counter(print_.split(":")[0] for body in bodies if (print_ := read_fingerprint(body)))
+        seen["causes"] = seen.get("causes", 0) + told.pop("cause", 0)
         name = "dashboard" if issue.has_label("cf:dashboard") else issue.number
         seen[name] = (issue.is_open, story.status(issue.number), dict(told), sum(map(is_record, bodies)))
     return seen
@@ -337,7 +404,7 @@ class Second:
 def seen_by_people(story, behind):
     """The end without the dashboard, which two first ticks may both make; a notice that lists do not show yet may come twice."""
     seen = ending(story)
-    del seen["dashboard"]
+    del seen["dashboard"], seen["causes"]
     return {
         task: (is_open, status, sorted(told) if behind else told, records)
         for task, (is_open, status, told, records) in seen.items()
@@ -363,6 +430,31 @@ def test_9_a_second_conductor_after_any_write_changes_nothing(tell, trouble):
         # A key that was claimed by a tick that died before its dispatch is spent.
         assert len(story.agent_starts()) == len(undisturbed.agent_starts()), number
         assert trouble or story.starts() == undisturbed.starts(), number
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trouble", ["", "and the first dies"])
+@pytest.mark.parametrize(
+    "tell", [refused_pushes, without_permission, locked, broken_set_up], ids=lambda tell: tell.__name__
+)
+def test_9_a_second_conductor_beside_a_cause_pays_for_nothing_twice(tell, trouble):
+    """Both may dispatch what becomes free in one write: the second run of a key is refused by its claim check."""
+    undisturbed = told(tell)
+    for number in own_writes(undisturbed):
+        story = Story()
+        story.world.faults = Crossed(number, Second(story, behind=False), kills=bool(trouble))
+        tell(story)
+        assert {task: story.status(task) for task in (1, 2)} == {1: ("done",), 2: ("done",)}, number
+        assert ending(story)["causes"] <= ending(undisturbed)["causes"] + 1, (
+            number,
+            story.world.faults.place,
+        )
+        assert len(agents(story)) <= len(agents(undisturbed)), number
+
+
+def agents(story):
+    """The keys under which an agent was started."""
+    return {run.inputs["keys"] for run in story.worker_runs() if '"kind":"code"' in run.inputs["units"]}
 
 
 def test_9_a_status_comment_that_appeared_since_the_snapshot_is_not_doubled():
@@ -402,23 +494,12 @@ def test_a_claim_that_is_refused_leaves_the_order_as_it_was():
     """A locked issue stops nobody else, and is not said to run."""
     story = Story()
     locked, other = story.ready(), story.ready()
-    write = story.github.write
-
-    def refuse(changes):
-        said = Written(error="Unable to create comment because issue is locked.")
-        mine = [
-            isinstance(change, CreateComment) and change.issue == story.world.issue(locked).node_id
-            for change in changes
-        ]
-        answers = iter(write([change for change, no in zip(changes, mine, strict=True) if not no]))
-        return tuple(said if no else next(answers) for no in mine)
-
-    story.github.write = refuse  # type: ignore[method-assign]
+    story.world.lock_conversation(locked)
     for _ in range(3):
         story.tick()
     assert story.starts() == [f"cf-{other}-1"]
     assert story.status(locked) == ("ready",)
-    story.github.write = write  # type: ignore[method-assign]
+    story.world.unlock_conversation(locked)
     story.tick()
 
     assert f"cf-{locked}-1" in story.starts()

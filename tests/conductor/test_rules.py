@@ -125,21 +125,24 @@ def test_a_set_up_that_fails_is_told_once_for_the_repository_and_again_after_it_
     def said():
         return [len(told(story, task, "no disk")) - 1 for task in tasks]  # the status comment tells it too
 
-    for attempt in (1, 2, 3):
-        fail(*tasks, attempt=attempt)
+    fail(*tasks, attempt=1)
+    assert said() == [1, 0]
+    for attempt, wait in ((2, 15), (3, 60), (4, 360)):
+        assert len(story.starts()) == attempt
+        story.world.wait(timedelta(minutes=wait))
+        fail(tasks[0], attempt=attempt)
         assert said() == [1, 0]
-    assert [story.status(task) for task in tasks] == [("blocked",)] * 2
+    assert [story.status(task) for task in tasks] == [("ready",)] * 2
     assert "set-up failed (exit 4): make deps" in story.reason(tasks[1])
     assert [story.record(task).strikes for task in tasks] == [0, 0]
-    for task in tasks:
-        story.world.label(task, "cf:ready")
+    story.world.comment(tasks[1], "/cf retry")
     story.settle()
-    story.finish(f"cf-{tasks[0]}-4", Outcome.FAILED)
-    story.finish(f"cf-{tasks[1]}-4", Outcome.FAILED)
+    (probe,) = [task for task in tasks if story.record(task).live]
+    story.finish_live(probe, Outcome.FAILED)
     story.settle()
-    story.world.wait(timedelta(minutes=5))
-    fail(tasks[1], attempt=5)
-    assert said() == [1, 1]
+    (other,) = [task for task in tasks if story.record(task).live]
+    fail(other, attempt=len(story.record(other).attempts))
+    assert sum(said()) == 2
 
 
 def test_act_07_a_refused_pull_request_is_published_later_without_an_agent():

@@ -10,10 +10,21 @@ from bot.cli import main
 from bot.conductor.tell.webhook import Webhook
 from bot.console import doctor
 from bot.console.doctor import Finding, Health, examine, finding_lines, try_webhook
+from bot.console.push_rules import refusing_all, refusing_some
+from bot.model.branch_rule import BranchRule
 from bot.model.engine import RepositorySettings
 from bot.model.errors import CannotGoOn, TryLater
 from bot.sandbox.world.git import MemoryGit
 from bot.sandbox.world.in_process import InProcess
+from bot.sandbox.world.push_rules import (
+    BRANCH_NAME,
+    CREATION,
+    EXTENSION,
+    MESSAGE,
+    PULL_REQUEST,
+    SIGNATURES,
+    PushRule,
+)
 from tests.conductor.story import Story
 
 
@@ -54,6 +65,7 @@ def test_a_repository_that_works_has_no_problem(running):
     assert only(found, "token").words == "reads acme/shop as maintainer"
     assert only(found, "permission").words == "maintainer has admin permission"
     assert only(found, "pull requests").words == "Actions may open them"
+    assert only(found, "rules").words == "none refuses a push to branches like cf/1"
 
 
 def test_what_a_jobs_token_cannot_know_is_unknown_and_no_problem(running):
@@ -208,3 +220,51 @@ def test_the_exit_code_and_json_are_for_machines(running, monkeypatch, capsys):
     found.append(Finding("labels", Health.PROBLEM, "##[error]x", "mend"))
     assert main(["doctor"]) == 1
     assert capsys.readouterr().out.endswith("problem  labels: ## [error]x\n         mend\n")
+
+
+@pytest.mark.parametrize(
+    ("rule", "health", "words"),
+    [
+        (PushRule(SIGNATURES), Health.PROBLEM, "commits must be signed"),
+        (PushRule(CREATION), Health.PROBLEM, "new branches are restricted"),
+        (PushRule(PULL_REQUEST, branches="cf/*"), Health.PROBLEM, "changes must come by a pull request"),
+        (
+            PushRule(BRANCH_NAME, "^feature/"),
+            Health.PROBLEM,
+            "branch names must match `^feature/`, and ours is like `cf/1`",
+        ),
+        (PushRule(BRANCH_NAME, "["), Health.UNKNOWN, "branch names must match `[`; see whether `cf/1` does"),
+        (PushRule(BRANCH_NAME, "^cf/"), Health.OK, "none refuses a push"),
+        (PushRule(MESSAGE, "^(a+)+$"), Health.UNKNOWN, "commit messages must match"),
+        (PushRule(EXTENSION, ".exe"), Health.UNKNOWN, "some extensions may not be pushed"),
+        (PushRule(SIGNATURES, branches="main"), Health.OK, "none refuses a push"),
+    ],
+)
+def test_what_would_refuse_our_pushes_is_found_before_anything_is_paid(running, rule, health, words):
+    running.world.push_rules.demand(rule)
+    finding = only(looked(running), "rules")
+    assert finding.health is health
+    assert words in finding.words
+    assert bool(finding.mend) is (health is Health.PROBLEM)
+
+
+@pytest.mark.parametrize(
+    ("operator", "pattern", "negate", "refuses"),
+    [
+        ("starts_with", "cf/", False, False),
+        ("starts_with", "cf/", True, True),
+        ("starts_with", "feature/", False, True),
+        ("ends_with", "/1", False, False),
+        ("contains", "f", True, True),
+        ("regex", "^cf", True, True),
+    ],
+)
+def test_a_pattern_is_read_as_its_rule_says(operator, pattern, negate, refuses):
+    rule = BranchRule("branch_name_pattern", operator, pattern, negate)
+    assert bool(list(refusing_all([rule]))) is refuses
+    assert list(refusing_some([rule])) == []
+
+
+def test_rules_that_cannot_be_read_are_no_problem(running):
+    running.world.faults.answer(404, "rules_on")
+    assert only(looked(running), "rules").health is Health.UNKNOWN

@@ -5,11 +5,13 @@ from datetime import timedelta
 
 import pytest
 
+from bot.model.branch_rule import BranchRule
 from bot.model.errors import CannotGoOn, NotFound, TryLater, WorkflowMissing
 from bot.model.issue import EventKind, NeedState, StateReason
 from bot.model.ref import Ref
 from bot.sandbox.world import BOT, ApiError, JobState, MemoryGit
 from bot.sandbox.world.actions import KeptOver
+from bot.sandbox.world.push_rules import BRANCH_NAME, SIGNATURES, PushRule
 
 pytestmark = pytest.mark.contract
 MINUTE = timedelta(minutes=1)
@@ -492,6 +494,15 @@ def test_a_file_on_the_default_branch_is_read_by_its_path(world, github):
 
 def test_whether_actions_may_open_pull_requests_is_for_administrators_to_know(world, github):
     assert github.actions_may_open_pulls() is None
+
+
+def test_the_rules_on_a_branch_are_read_whether_it_exists_or_not(world, github):
+    world.push_rules.demand(PushRule(SIGNATURES), PushRule(BRANCH_NAME, "^feature/", branches="cf/*"))
+    assert github.rules_on("cf/1") == (
+        BranchRule(SIGNATURES),
+        BranchRule(BRANCH_NAME, "regex", "^feature/"),
+    )
+    assert github.rules_on("main") == (BranchRule(SIGNATURES),)
 
 
 def test_an_issue_is_open_until_it_is_closed_and_the_newest_runs_come_first(world, github):

@@ -4,10 +4,12 @@ import shutil
 
 import pytest
 
+from bot.model.cause import Cause
 from bot.model.command import COMMANDS
 from bot.model.end import End
 from bot.model.event import EVENTS
 from bot.notation.commands import read_commands
+from bot.plan.facts.causes import ROWS
 from scripts.docs_tables import PAGES, ROOT, main, page
 
 pytestmark = pytest.mark.packaging
@@ -29,11 +31,21 @@ def test_the_pages_are_up_to_date(capsys):
 
 
 def test_every_command_and_every_event_is_on_its_page():
-    commands, telling, questions = ((ROOT / name).read_text(encoding="utf-8") for name in PAGES)
+    commands, telling, questions = (
+        (ROOT / f"docs/{name}.md").read_text(encoding="utf-8")
+        for name in ("commands", "telling", "questions")
+    )
 
     assert all(f"| `{row.usage('cf')}` | {row.effect} |\n" in commands for row in COMMANDS)
     assert all(f"| `{name}` | {tells} |\n" in telling for name, tells in EVENTS.items())
     assert all(f"| `{end}`: " in questions for end in End)
+
+
+def test_every_cause_is_on_its_page_with_what_shows_it_and_what_mends_it():
+    page = (ROOT / "docs/causes.md").read_text(encoding="utf-8")
+
+    assert set(ROWS) == set(Cause)
+    assert all(row.evidence in page and row.probe in page and row.mend in page for row in ROWS.values())
 
 
 @pytest.mark.parametrize("name", PAGES)

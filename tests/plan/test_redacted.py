@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bot.model.batch import Action, Batch, BatchRecord, Control, Happening, Order, Search
+from bot.model.cause import Cause, Met, Unwritten
 from bot.model.config import Config, EngineConfig
 from bot.model.decision import Decision, Notice, Plan, Revision, Start, Verb
 from bot.model.record import Answer, Blocker, Held
@@ -350,3 +351,31 @@ def test_branches_are_words_but_for_those_of_attempts(name, kept):
 def test_of_a_jobs_name_the_tasks_and_the_role_are_kept(job, kept):
     small = redacted(a_snapshot(jobs={900: (replace(GREEN[0], name=job),)}))
     assert small.jobs[900][0].name == kept
+
+
+@pytest.mark.parametrize(
+    "words", ["set-up failed: Xylophone", "set-up failed: could not resolve host: xylophone.example"]
+)
+def test_a_cause_is_read_from_words_before_they_go(words):
+    """A registry that does not answer is told from a broken set-up by what was said; both hold the same tasks as before."""
+    met = a_record(
+        2,
+        Status.READY,
+        attempts=(an_attempt(1, Outcome.INFRA, cause=Met(Cause.SETUP, "f", words, guessed=True)),),
+    )
+    snapshot = a_snapshot(
+        a_running(),
+        a_task(2, Status.READY, record=met),
+        a_task(3),
+        a_task(4),
+        runs=(a_run(conclusion="failure"),),
+        artifacts=(an_artifact(),),
+        reports={50: a_report(Outcome.INFRA, reason=words, failure="f")},
+        jobs={900: jobs(agent="failure", verify="skipped", publish="success")},
+        unwritten={4: Unwritten(ago(minutes=1), words=words)},
+    )
+    small = redacted(snapshot)
+    assert comparable(plan(small)) == comparable(plan(snapshot))
+    text = json.dumps(write_snapshot(small)).lower()
+    assert WORD.lower() not in text
+    assert read_snapshot(json.loads(json.dumps(write_snapshot(small)))) == small

@@ -8,7 +8,7 @@ cursor moves last.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from bot.conductor.act.recheck import recheck
 from bot.conductor.act.units import into_runs, unit_of
 from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
+from bot.model.cause import Met
 from bot.model.change import (
     Change,
     CloseIssue,
@@ -35,6 +36,7 @@ from bot.model.decision import Decision, Notice, Plan
 from bot.model.errors import CannotGoOn, NotFound, Refused
 from bot.model.record import Record
 from bot.model.report import Outcome
+from bot.model.snapshot import Snapshot
 from bot.model.status import Status
 from bot.model.task import Task
 from bot.model.unit import Unit
@@ -48,6 +50,7 @@ from bot.notation.comments import (
 )
 from bot.plan.facts.baselines import in_records, known_baselines
 from bot.plan.facts.record_edits import ended, with_live
+from bot.plan.facts.unwritten import tried_again_at
 
 _LAG = timedelta(minutes=1)  # a comment of another conductor may be a little older than our look
 
@@ -79,7 +82,32 @@ def act_on(github: GitHub, decisions: Sequence[Decision], seen: Observation, eff
 def _act_on(
     github: GitHub, decisions: Sequence[Decision], seen: Observation, effects: Effects, outbox: Outbox
 ) -> dict[int, Written]:
-    """Returns where each record that was written stands now."""
+    """Returns where each record that was written stands now.
+
+    One run is dispatched before any other start is claimed: whether GitHub lets us is known only by trying.
+    """
+    first, others = _apart(decisions, seen)
+    written = _carry_out(github, first, seen, effects, outbox)
+    if others and effects.not_begun:
+        why = next(iter(effects.skipped[task] for task in effects.not_begun))
+        effects.skipped |= {item.task: why for item in others}
+        return written
+    return {**written, **_carry_out(github, others, seen, effects, outbox)}
+
+
+def _apart(decisions: Sequence[Decision], seen: Observation) -> tuple[list[Decision], list[Decision]]:
+    """All but the starts that no longer fit into the first run, and those."""
+    starts = [item for item in decisions if item.start]
+    later = {item.task for item in starts[seen.snapshot.config.dispatch.units_per_run :]}
+    return [item for item in decisions if item.task not in later], [
+        item for item in starts if item.task in later
+    ]
+
+
+def _carry_out(
+    github: GitHub, decisions: Sequence[Decision], seen: Observation, effects: Effects, outbox: Outbox
+) -> dict[int, Written]:
+    decisions = [_without_words(item, seen) for item in decisions]
     news = [item for item in decisions if _differs(item, seen)]
     if news:
         # The first time this takes seconds, so it comes before the last look.
@@ -92,6 +120,16 @@ def _act_on(
     written = _write(github, news, seen, effects)
     _dispatch(github, news, written, seen, effects, outbox)
     return written
+
+
+def _without_words(decision: Decision, seen: Observation) -> Decision:
+    """On a task where GitHub takes no comment of ours, and that is not to be tried now, nothing is said either."""
+    task, known = seen.snapshot.tasks[decision.task], seen.snapshot.unwritten.get(decision.task)
+    if known is None or decision.start or task.comment is not None:
+        return decision
+    if tried_again_at(known, task.issue, seen.snapshot.config.blob) <= seen.snapshot.now:
+        return decision
+    return replace(decision, notices=(), record=task.record)
 
 
 def _differs(decision: Decision, seen: Observation) -> bool:
@@ -127,10 +165,11 @@ def _cancel(github: GitHub, decisions: Sequence[Decision], effects: Effects) -> 
 
 
 class _Write(Struct, frozen=True):
-    """One change, and which decision's record it writes, if it does."""
+    """One change, and which decision's record it writes, if it does. `first_on`: the task that has no comment of ours before it."""
 
     change: Change
     record_of: int = 0
+    first_on: int = 0
 
 
 def _orders(decision: Decision, task: Task, config: Config) -> list[_Write]:
@@ -138,12 +177,13 @@ def _orders(decision: Decision, task: Task, config: Config) -> list[_Write]:
     reactions = [_Write(change) for change in decision.reactions]
     # A record that is new must follow the last look as closely as can be, or another conductor writes one as well.
     orders = [] if task.comment is None else reactions
+    first_on = 0 if task.comment else decision.task
     if (decision.start or _is_news(decision, task)) and _is_kept(decision, task):
         body = status_comment(decision.record, decision.reason, config.prefix)
         change = (
             EditComment(task.comment.node_id, body) if task.comment else CreateComment(issue.node_id, body)
         )
-        orders.append(_Write(change, decision.task))
+        orders.append(_Write(change, decision.task, first_on))
     orders += reactions if task.comment is None else []
     if not decision.start:
         orders += [_Write(change) for change in status_changes(decision.status, issue, config)]
@@ -169,7 +209,9 @@ def _write(
     effects.writes += len(orders)
     written: dict[int, Written] = {}
     for order, said in zip(orders, answers, strict=True):
-        if said.error:
+        if said.error and order.first_on:
+            effects.unwritten[order.first_on] = said.error
+        elif said.error:
             effects.refused.append(f"{type(order.change).__name__}: {said.error}")
             if order.record_of:
                 effects.skipped[order.record_of] = "its record could not be written"
@@ -190,16 +232,18 @@ def _dispatch(
     claimed = [item for item in decisions if item.start and item.task in written]
     for item in decisions:
         if item.start and item.task not in written:
-            effects.skipped[item.task] = "its claim could not be written"
+            words = effects.unwritten.get(item.task, "")
+            effects.skipped[item.task] = "its claim could not be written" + (f": {words}" if words else "")
     found = {**known_baselines(seen.snapshot), **in_records(item.record for item in decisions)}
     units = [unit_of(item, written[item.task].id, seen.snapshot, found) for item in claimed]
     by_task = {item.task: item for item in claimed}
     for group in into_runs(units, seen.snapshot.config.dispatch.units_per_run):
         run, problem = dispatch_run(github, group, seen)
         for unit in group:
-            record, words = _after_dispatch(by_task[unit.lead].record, unit, run, problem, seen.snapshot.now)
+            record, words = _after_dispatch(by_task[unit.lead].record, unit, run, problem, seen.snapshot)
             if problem:
                 effects.skipped[unit.lead] = words
+                effects.not_begun.add(unit.lead)
             else:
                 effects.started[unit.lead] = run
             body = status_comment(record, words, seen.snapshot.config.prefix)
@@ -209,13 +253,16 @@ def _dispatch(
             outbox.put(f"#{unit.lead}", [edit, *labels])
 
 
-def _after_dispatch(record: Record, unit: Unit, run: int, problem: str, now: datetime) -> tuple[Record, str]:
-    """The record with its run, or with the claim ended where GitHub refused the dispatch: the key is spent, no strike."""
-    if not problem:
+def _after_dispatch(
+    record: Record, unit: Unit, run: int, problem: Met | None, snapshot: Snapshot
+) -> tuple[Record, str]:
+    """The record with its run; or, where GitHub refused it, with the claim taken back: the key is spent, and nothing is counted."""
+    if problem is None:
         return with_live(record, run=run), f"running as {unit.keys[0]}"
-    words = f"could not be dispatched: {problem}"
-    record = ended(record, Outcome.INFRA, words, now)
-    return replace(record, status=Status.READY, interruptions=record.interruptions + 1), words
+    words = f"could not be dispatched: {problem.words}"
+    record = ended(record, Outcome.INFRA, words, snapshot.now)
+    record = with_live(record, cause=problem, blob=snapshot.config.blob)
+    return replace(record, status=Status.READY), words
 
 
 def _tidy(github: GitHub, seen: Observation, effects: Effects, outbox: Outbox) -> None:

@@ -128,7 +128,9 @@ def dispatch_gates(github: GitHub, steps: Sequence[BatchStep], seen: Observation
         if step.start is not None:
             _, problem = dispatch_run(github, [gate_unit(step, seen.snapshot)], seen)
             if problem:
-                effects.refused.append(f"the gate of batch #{step.number} could not be dispatched: {problem}")
+                effects.refused.append(
+                    f"the gate of batch #{step.number} could not be dispatched: {problem.words}"
+                )
 
 
 def with_their_issues(

@@ -7,6 +7,7 @@ from bot.conductor.act.labels import label_names
 from bot.conductor.act.outbox import Effects, Outbox
 from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
+from bot.model.cause import Unwritten
 from bot.model.change import AddLabel, CreateIssue, EditIssue, RemoveLabel, Written
 from bot.model.config import Config
 from bot.model.decision import Plan
@@ -15,6 +16,7 @@ from bot.model.record import Spent
 from bot.notation.comments import read_fingerprint
 from bot.notation.overview import dashboard_text, plain_dashboard, same_but_time
 from bot.notation.state import State, fitting
+from bot.plan.facts.obstacles import lines_of
 from bot.plan.starts.budgets import day_of, spent_today
 from bot.plan.telling.overview import overview_of
 
@@ -85,6 +87,7 @@ def remember(
             fixed,
             plan.proposed,
             {**(before.baselines if before else {}), **plan.baselines},
+            _unwritten(plan, seen, written, effects),
         ),
         _running(plan),
     )
@@ -106,7 +109,8 @@ def _dashboard(plan: Plan, seen: Observation, state: State, effects: Effects) ->
     snapshot = seen.snapshot
     if not snapshot.config.dashboard:
         return plain_dashboard(state, snapshot.config.prefix)
-    overview = overview_of(snapshot, plan.decisions, effects.started, effects.skipped)
+    in_the_way = tuple(lines_of(plan.obstacles, snapshot.now))
+    overview = overview_of(snapshot, plan.decisions, effects.started, effects.skipped, in_the_way)
     return dashboard_text(overview, state, snapshot.config.prefix, snapshot.now, paused=_is_paused(seen))
 
 
@@ -164,6 +168,25 @@ def _ledger(plan: Plan, seen: Observation) -> tuple[str, Mapping[str, Spent]]:
     if not spent and seen.state is not None:
         return seen.state.day, seen.state.spent
     return (str(day_of(now)) if spent else ""), spent
+
+
+def _unwritten(
+    plan: Plan, seen: Observation, written: Mapping[int, Written], effects: Effects
+) -> dict[str, Unwritten]:
+    """The tasks on which GitHub takes no word of ours, as long as they are open and none was taken since."""
+    snapshot = seen.snapshot
+    tasks = {item.task: snapshot.tasks[item.task] for item in plan.decisions}
+    kept = {
+        str(number): known
+        for number, known in snapshot.unwritten.items()
+        if number in tasks and tasks[number].issue.is_open and number not in written
+    }
+    for number, words in effects.unwritten.items():
+        before = snapshot.unwritten.get(number)
+        tries = before.tries + 1 if before else 1
+        locked = tasks[number].issue.locked
+        kept[str(number)] = Unwritten(snapshot.now, tries, words[:300], locked, snapshot.config.blob)
+    return kept
 
 
 def _running(plan: Plan) -> frozenset[str]:

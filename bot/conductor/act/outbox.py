@@ -6,17 +6,20 @@ from msgspec import Struct, field
 
 from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
+from bot.model.cause import Met
 from bot.model.change import Change, Written
 from bot.model.config import WORKER_WORKFLOW
-from bot.model.errors import CannotGoOn, NotFound, Refused, WorkflowMissing
+from bot.model.errors import BotError, CannotGoOn, NotFound, Refused
 from bot.model.unit import Unit
 from bot.notation.units import write_units
+from bot.plan.facts.causes import of_refused_dispatch
 
 
 class Effects(Struct):
     """`skipped` says per task why its decision was left to the next tick; `left` are batches that were.
 
-    `unanswered` are comments whose reply GitHub refused.
+    `unanswered` are comments whose reply GitHub refused. `unwritten` are tasks on which GitHub took no claim or first word of
+    ours, with its words; `not_begun` are those whose start it refused.
     """
 
     started: dict[int, int] = field(default_factory=dict)  # task -> run id
@@ -24,6 +27,8 @@ class Effects(Struct):
     left: dict[int, str] = field(default_factory=dict)
     unanswered: set[int] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
+    unwritten: dict[int, str] = field(default_factory=dict)
+    not_begun: set[int] = field(default_factory=set)
     writes: int = 0
 
 
@@ -77,10 +82,13 @@ def end_run(github: GitHub, run: int, force: bool, effects: Effects) -> None:
         effects.refused.append(f"cancelling run {run}: {error}")
 
 
-def dispatch_run(github: GitHub, group: Sequence[Unit], seen: Observation) -> tuple[int, str]:
-    """Dispatch a run with these units: its id, and why GitHub refused it (else empty)."""
+def dispatch_run(github: GitHub, group: Sequence[Unit], seen: Observation) -> tuple[int, Met | None]:
+    """Dispatch a run with these units: its id, and why GitHub refused it, if it did. Raises what else the port raises."""
     inputs = {"units": write_units(group), "keys": " ".join(key for unit in group for key in unit.keys)}
     try:
-        return github.dispatch(WORKER_WORKFLOW, seen.view.repository.default_branch, inputs), ""
-    except (Refused, WorkflowMissing) as error:
-        return 0, str(error)
+        return github.dispatch(WORKER_WORKFLOW, seen.view.repository.default_branch, inputs), None
+    except BotError as error:
+        met = of_refused_dispatch(error)
+        if met is None:
+            raise
+        return 0, met

@@ -95,6 +95,7 @@ def observe(
         fixed=state.fixed if state else {},
         proposed=state.proposed if state else Proposed(),
         baselines=state.baselines if state else {},
+        unwritten={int(number): known for number, known in state.unwritten.items()} if state else {},
     )
     snapshot, boxes = read_boxes(dashboard, snapshot, partial(look_up, github))
     paused = pause_words(dashboards, snapshot, boxes, state.paused_for if state else "")

@@ -11,6 +11,7 @@ from bot.notation.events import write_events
 from bot.notation.overview import gantt_text, graph_text
 from bot.notation.quoting import quote_line
 from bot.plan.facts.labels import statuses_of
+from bot.plan.facts.obstacles import lines_of
 from bot.plan.telling.events import Done, Reloaded, events_of
 from bot.plan.telling.overview import overview_of
 
@@ -19,7 +20,9 @@ _EVENTS_MOST = 100
 
 def overview(tick: Tick) -> Overview:
     """Where everything stands after the tick."""
-    return overview_of(tick.seen.snapshot, tick.plan.decisions, tick.effects.started, tick.effects.skipped)
+    effects, snapshot = tick.effects, tick.seen.snapshot
+    in_the_way = tuple(lines_of(tick.plan.obstacles, snapshot.now))
+    return overview_of(snapshot, tick.plan.decisions, effects.started, effects.skipped, in_the_way)
 
 
 def events(tick: Tick) -> tuple[Event, ...]:
@@ -60,6 +63,7 @@ def markdown(tick: Tick, next_look: datetime | None) -> str:
     told, happened = overview(tick), _headlines(tick)
     counts = ", ".join(f"{number} {name}" for name, number in told.counts.items())
     parts = [f"### cf: {quote_line(told.reason)}", counts]
+    parts += [f"In the way: {line}" for line in told.in_the_way]
     if tick.plan.cycles:
         members = sum(len(set(cycle)) for cycle in tick.plan.cycles)
         parts.append(f"Cycle members: {members}. Held behind cycles: {len(tick.plan.behind_cycles)}.")
@@ -83,6 +87,10 @@ def _where(event: Event) -> str:
 def remarks(tick: Tick) -> list[str]:
     """What people should know beside the decisions: refused writes, labels on pull requests, repairs, keys without effect."""
     refused = [f"GitHub refused a write: {quote_line(problem)}" for problem in tick.effects.refused]
+    refused += [
+        f"GitHub takes no comment on #{task}: {quote_line(words)}"
+        for task, words in tick.effects.unwritten.items()
+    ]
     pulls = [
         f"label on a pull request ignored: #{issue.number}"
         for issue in tick.seen.view.issues

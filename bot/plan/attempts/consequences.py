@@ -20,17 +20,28 @@ from bot.plan.attempts.brakes import tripped
 from bot.plan.attempts.effect import Effect
 from bot.plan.attempts.ending import Ending
 from bot.plan.attempts.stale import brought_up_to_date
+from bot.plan.facts.causes import title_of
 from bot.plan.facts.ends import ENDS, Batch, end_text, held_end, why_text, words_for
 
 
 def effect_of(
-    key: Key, record: Record, ending: Ending, config: Config, now: datetime, *, in_batch: bool = False
+    key: Key,
+    record: Record,
+    ending: Ending,
+    config: Config,
+    now: datetime,
+    *,
+    in_batch: bool = False,
+    common: bool = False,
 ) -> Effect:
     """`record` holds the attempt as already ended. Only failures of the work itself cost a strike.
 
     What would go on by itself, or with an answer, is parked if a brake has tripped. `in_batch`: a batch that goes on tells its own
-    end, so its members tell less (`ends.py`).
+    end, so its members tell less (`ends.py`). `common`: this end has a cause that others share, so it counts for nothing here, and
+    no brake looks at it.
     """
+    if common and not ending.by:
+        return _met(key, _keep_work(key, record, ending), ending)
     said = Told(key, ending, config, now, in_batch=in_batch)
     effect = _plain_effect(key, _keep_work(key, record, ending), ending, config, now, said)
     goes_on = effect.status is Status.READY or effect.record.blocker is not None
@@ -82,9 +93,6 @@ def _plain_effect(
         return said.effect(End.CANCELLED, record, about, (), silent=True)
     if outcome in INTERRUPTIONS:
         return _interrupted(key, record, ending, config, said)
-    if outcome is Outcome.CAPACITY:
-        engine = record.attempts[-1].engine or config.engine
-        return Effect(Status.READY, record, f"{key}: {engine} takes no work for now; no attempt is counted")
     record = replace(record, interruptions=0, not_before=None)
     if outcome is Outcome.PASSED and ending.report and ending.report.conflict and not ending.report.merged:
         reason = (
@@ -98,6 +106,16 @@ def _plain_effect(
     if outcome is Outcome.BLOCKED:
         return _asked(key, record, ending, now)
     return _needs_a_look(record, ending, said)
+
+
+def _met(key: Key, record: Record, ending: Ending) -> Effect:
+    """Ready again, and held by the cause as long as it stands. Work that only a push kept back is published from where it is."""
+    met = record.attempts[-1].cause
+    assert met is not None, "only an end with a cause is common"
+    published = ending.outcome is Outcome.HELD and bool(record.earlier)
+    record = replace(record, held=None, not_before=None, republish=record.republish or published)
+    kept = "; its work is kept, and published without another attempt" if record.republish else ""
+    return Effect(Status.READY, record, f"{key}: {title_of(met)}; no attempt is counted{kept}")
 
 
 def _stopped(record: Record, ending: Ending, brake: str, said: Told) -> Effect:

@@ -8,6 +8,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.model.cause import Cause, Met
 from bot.model.record import Attempt, Record
 from bot.model.report import NO_FAULT, GateStatus, Outcome, Report
 from bot.model.run import Artifact, Job, Run
@@ -18,6 +19,7 @@ from bot.notation.keys import Key, keys_in
 from bot.notation.reports import kept_as, report_name
 from bot.plan.attempts.baseline import baseline_of
 from bot.plan.attempts.brakes import CONFLICT
+from bot.plan.facts.causes import in_annotations, of_no_report, of_report
 
 # What an outcome says by itself, where nobody gave a reason.
 _PLAIN_WORDS = {
@@ -34,7 +36,7 @@ class Ending(Struct, frozen=True):
     """How the attempt ended. `republish` says that proven work exists and only publishing is left.
 
     `minutes` is how long its agent's job took by GitHub's clock, 0 where that is not known. `by` is who cancelled it in the
-    Actions tab.
+    Actions tab. `cause` is what no single task is to blame for.
     """
 
     outcome: Outcome
@@ -43,6 +45,7 @@ class Ending(Struct, frozen=True):
     republish: bool = False
     minutes: float = 0.0
     by: str = ""
+    cause: Met | None = None
 
 
 class Legs(Struct, frozen=True):
@@ -82,9 +85,23 @@ def ending_of(key: Key, run: Run, snapshot: Snapshot) -> Ending | frozenset[Look
     if report is None and not run.ended:
         return None
     ending = _with_report(report, legs) if report is not None else _without_report(run, legs)
-    ending = replace(ending, minutes=_minutes(legs.agent))
+    ending = replace(ending, minutes=_minutes(legs.agent), cause=of_report(report) if report else None)
     ended_by_somebody = ending.outcome in (Outcome.CANCELLED, Outcome.INFRA)
-    return _attributed(ending, legs, snapshot) if ended_by_somebody else ending
+    attributed = _attributed(ending, legs, snapshot) if ended_by_somebody else ending
+    if report is not None or isinstance(attributed, frozenset) or attributed.outcome is not Outcome.INFRA:
+        return attributed
+    return _with_cause(attributed, run, legs, snapshot)
+
+
+def _with_cause(ending: Ending, run: Run, legs: Legs, snapshot: Snapshot) -> Ending | frozenset[Lookup]:
+    """What GitHub noted on the first job that failed, else a guess."""
+    failed = [job for job in (legs.agent, *legs.verify, legs.publish) if job and job.conclusion == "failure"]
+    unread = frozenset(AnnotationsOf(job.id) for job in failed[:1] if job.id not in snapshot.annotations)
+    if unread:
+        return unread
+    said = [text for job in failed[:1] for text in snapshot.annotations[job.id]]
+    begun = any((legs.agent, *legs.verify, legs.publish))
+    return replace(ending, cause=in_annotations(said) or of_no_report(run.conclusion, ending.reason, begun))
 
 
 def _attributed(ending: Ending, legs: Legs, snapshot: Snapshot) -> Ending | frozenset[Lookup]:
@@ -211,10 +228,16 @@ def _without_report(run: Run, legs: Legs) -> Ending:
     return Ending(Outcome.INFRA, "the agent's job succeeded, but its report is missing")
 
 
-def merge_facts(record: Record, ending: Ending, now: datetime) -> Attempt:
-    """The newest attempt with what its ending says. How long it took is the longer of GitHub's word and the job's own."""
+def merge_facts(record: Record, ending: Ending, now: datetime, blob: str = "") -> Attempt:
+    """The newest attempt with what its ending says, under the configuration `blob`.
+
+    How long it took is the longer of GitHub's word and the job's own.
+    """
     attempt = record.attempts[-1]
     report = ending.report
+    cause = ending.cause
+    if cause is not None and cause.cause is Cause.PROVIDER and not cause.key:
+        cause = replace(cause, key=attempt.engine)
     ended = replace(
         attempt,
         outcome=ending.outcome,
@@ -222,6 +245,8 @@ def merge_facts(record: Record, ending: Ending, now: datetime) -> Attempt:
         ended_at=now,
         minutes=max(ending.minutes, report.minutes if report else 0.0),
         evidence=_evidence(record, ending),
+        cause=cause,
+        blob=blob if cause else "",
     )
     if report is None:
         return ended

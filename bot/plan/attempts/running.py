@@ -1,6 +1,6 @@
 """Rules for a task that an attempt owns: follow its run, end it when it is not wanted any more, settle how it ended."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.model.decision import CancelRun, Decision, Notice, Verb
 from bot.model.record import Attempt, Record
@@ -12,8 +12,11 @@ from bot.plan.attempts.baseline import baseline_notices
 from bot.plan.attempts.consequences import effect_of
 from bot.plan.attempts.ending import Ending, ending_of, merge_facts, run_of
 from bot.plan.board import Board, Item
+from bot.plan.facts.obstacles import labels_of, waiting_since
 from bot.plan.facts.record_edits import ended, with_live, with_newest
 from bot.plan.facts.trust import Unapproved, Unknown, still_stands
+
+_SOON = timedelta(minutes=10)  # a runner seldom takes longer, and until then nobody wants to know
 
 
 def end_live(
@@ -137,10 +140,19 @@ def follow_attempt(item: Item, board: Board) -> Decision | None:
             item, Verb.RUNNING, f"{key}: its end is being read", Status.IN_PROGRESS, record, wants=ending
         )
     if ending is None:
-        return board.decide(
-            item, Verb.RUNNING, f"running as {key} (run {run.id})", Status.IN_PROGRESS, record
-        )
+        return board.decide(item, Verb.RUNNING, _where(key, live, run, board), Status.IN_PROGRESS, record)
     return _finish(item, board, key, record, ending)
+
+
+def _where(key: Key, live: Attempt, run: Run, board: Board) -> str:
+    """Where the run is; one that waits for a machine says since when, and for which."""
+    since = waiting_since(run, live)
+    if since is None or board.snapshot.now - since < _SOON:
+        return f"running as {key} (run {run.id})"
+    for_what = (
+        "an approval" if run.status == "waiting" else f"the runner {labels_of(live.engine, board.config)}"
+    )
+    return f"{key} waits for {for_what} since {since:%Y-%m-%d %H:%M} UTC (run {run.id})"
 
 
 def _approval_lost(item: Item, board: Board) -> Decision | None:
@@ -191,9 +203,10 @@ def _overdue(live: Attempt, board: Board) -> bool:
 
 def _finish(item: Item, board: Board, key: Key, record: Record, ending: Ending) -> Decision:
     now = board.snapshot.now
-    record = with_newest(record, merge_facts(record, ending, now))
+    record = with_newest(record, merge_facts(record, ending, now, board.config.blob))
     config = board.config.with_chosen(board.chosen(item))
-    effect = effect_of(key, record, ending, config, now, in_batch=item.number in board.batches)
+    common = board.is_common(record.attempts[-1].cause)
+    effect = effect_of(key, record, ending, config, now, in_batch=item.number in board.batches, common=common)
     # That a shared fix failed is told to all who wait for it, by one comment of its own.
     elsewhere = board.is_shared_fix(item) and effect.status is Status.FAILED
     return board.decide(

@@ -36,6 +36,7 @@ from bot.plan.graph.forecast import longest_chain, schedule, waves
 from bot.plan.graph.graph import Graph
 from bot.plan.graph.inference import infer
 from bot.plan.graph.order import in_sequence
+from bot.plan.starts.barriers import gate_barred
 from bot.plan.starts.batch_turns import is_serial
 from bot.plan.starts.durations import durations_of
 
@@ -145,6 +146,8 @@ class _Batch:
             return board.snapshot.starts_blocked_by
         if self._batch_view.batch.issue.has_label(pause):
             return f"paused by the label `{pause}`"
+        if barred := gate_barred(board):
+            return barred
         return (
             f"the gate waits for a slot: limits.total is {board.config.total}"
             if live >= board.config.total

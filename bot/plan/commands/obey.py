@@ -166,7 +166,7 @@ def refusal(item: Item, ordered: Ordered, board: Board) -> str:
         return "this issue is closed; reopening it orders the work anew"
     if _outweighed(item, ordered, board):
         return "the status label was changed since then, and the later word counts"
-    if row.states and item.meant.status not in row.states:
+    if row.states and item.meant.status not in row.states and not _is_barred(item, command.name, board):
         return _wrong_state(item, row, prefix)
     if command.name == "publish":
         return _nothing_held(item, prefix)
@@ -243,6 +243,12 @@ def _wrong_state(item: Item, row: Row, prefix: str) -> str:
     return words.format(key=Key(item.number, live.number) if live else "its attempt", prefix=prefix)
 
 
+def _is_barred(item: Item, name: str, board: Board) -> bool:
+    """Whether `retry` has something to try on a task that is ready already: what holds it, and perhaps others."""
+    waits = item.meant.status is Status.READY and item.record.live is None
+    return name == "retry" and waits and (bool(board.obstacles) or item.number in board.snapshot.unwritten)
+
+
 def _outweighed(item: Item, ordered: Ordered, board: Board) -> bool:
     """Whether somebody who may has given another order since: a later label, or for a stop a later start."""
     move, approval = item.meant.move, item.record.approval
@@ -275,6 +281,12 @@ def _order_work(item: Item, ordered: Ordered, board: Board) -> Item:
     approval = board.approval_by(item, ordered.author.login, ordered.at)
     record = replace(reset_by_order(item.record), approval=approval)
     return replace(item, record=record, meant=Meant(Status.READY))
+
+
+def _retry(item: Item, ordered: Ordered, board: Board) -> Item:
+    """As `_order_work`; and whatever holds the task for a cause that others share is tried at once."""
+    ordered_anew = _order_work(item, ordered, board)
+    return replace(ordered_anew, record=replace(ordered_anew.record, tried_at=ordered.at))
 
 
 def _run(item: Item, ordered: Ordered, board: Board) -> Item:
@@ -327,7 +339,7 @@ def _answer(item: Item, ordered: Ordered, board: Board) -> Item:  # noqa: ARG001
 
 _EFFECTS: dict[str, Callable[[Item, Ordered, Board], Item]] = {
     "run": _run,
-    "retry": _order_work,
+    "retry": _retry,
     "approve": _order_work,
     "stop": _stop,
     "publish": _publish,

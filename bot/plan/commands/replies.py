@@ -9,6 +9,7 @@ from bot.model.change import CONFUSED, ROCKET, React
 from bot.model.command import COMMANDS, Ordered, Row, Scope
 from bot.model.decision import BatchStep, Decision, Response
 from bot.model.issue import Issue
+from bot.model.overview import Overview
 from bot.model.task import Task
 from bot.model.unit import Kind
 from bot.notation.batches import gate_words, state_words
@@ -19,6 +20,7 @@ from bot.plan.board import Board, Item
 from bot.plan.commands.obey import is_answered, reactions_to, refusal_on, with_engine_request
 from bot.plan.commands.proposals import inferred_among
 from bot.plan.commands.selection import Selection, read_selection
+from bot.plan.facts.obstacles import lines_of, obstacles
 from bot.plan.telling.overview import overview_of
 
 _LISTED = 50
@@ -220,8 +222,13 @@ def _done_for_all(ordered: Ordered, decided: Mapping[int, Decision]) -> str:
 def _status_of_all(decided: Mapping[int, Decision], board: Board) -> str:
     """In one line whether anything can start and, if not, why; below what runs and what waits for what."""
     decisions = tuple(decided[number] for number in sorted(decided))
-    verdict, *lines = overview_lines(overview_of(board.snapshot, decisions))
+    verdict, *lines = overview_lines(_overview(decisions, board))
     return f"{verdict}\n\n{_folded('More', [f'- {line}' for line in lines])}"
+
+
+def _overview(decisions: Sequence[Decision], board: Board) -> Overview:
+    standing = obstacles((decision.record for decision in decisions), board.snapshot)
+    return overview_of(board.snapshot, decisions, in_the_way=tuple(lines_of(standing, board.snapshot.now)))
 
 
 ON_DASHBOARD: Mapping[str, Callable[[Ordered, Mapping[int, Decision], Board], str]] = {

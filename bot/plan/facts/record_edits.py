@@ -102,6 +102,6 @@ def started_from(record: Record) -> Status:
         return Status.READY
     if last.outcome is Outcome.BLOCKED:
         return Status.BLOCKED
-    if last.outcome is Outcome.CAPACITY or record.interruptions:
+    if last.outcome is Outcome.CAPACITY or last.cause is not None or record.interruptions:
         return Status.IN_PROGRESS
     return Status.FAILED if record.strikes else Status.READY

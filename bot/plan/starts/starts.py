@@ -10,20 +10,21 @@ from bot.model.decision import Decision, Notice, Start, Verb
 from bot.model.engine import EngineChoice
 from bot.model.issue import NeedState
 from bot.model.record import Approval, Attempt, Record
-from bot.model.report import Hold
 from bot.model.snapshot import Snapshot
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.keys import Key
+from bot.notation.quoting import quote_line
 from bot.plan.attempts.running import changed_notice
 from bot.plan.board import Board, Item
 from bot.plan.facts.labels import set_by
 from bot.plan.facts.record_edits import started_from
 from bot.plan.facts.trust import Unapproved, Unknown, judge_order
+from bot.plan.facts.unwritten import tried_again_at
 from bot.plan.graph.graph import show_path
 from bot.plan.graph.order import Candidate, critical_path_order, score_order
+from bot.plan.starts.barriers import Barriers, kind_of
 from bot.plan.starts.batch_turns import Turns
-from bot.plan.starts.breaker import breakers
 from bot.plan.starts.budgets import day_used_up
 from bot.plan.starts.durations import candidate_of, durations_of
 from bot.plan.starts.waiting import need_notices, unmet_needs
@@ -132,6 +133,21 @@ def _is_called(number: int, record: Record, board: Board) -> bool:
     )
 
 
+def hold_unwritten(item: Item, board: Board) -> Decision | None:
+    """Where GitHub took no claim of ours, it is tried again later; until then the task takes no slot."""
+    known = board.snapshot.unwritten.get(item.number)
+    if known is None:
+        return None
+    again = tried_again_at(known, item.task.issue, board.config.blob)
+    approval = item.record.approval
+    asked = [item.record.tried_at, approval.at if approval else None]
+    if again <= board.snapshot.now or any(at is not None and at > known.at for at in asked):
+        return None
+    words = f"GitHub takes no comment of ours there ({quote_line(known.words, 200)})"
+    mend = "; unlock the conversation" if item.task.issue.locked else ""
+    return board.hold(item, f"{words}{mend}; tried again at {again:%Y-%m-%d %H:%M} UTC")
+
+
 # GitHub takes about 80 new comments and other contents a minute; each start may create a status comment, and people and
 # workers write too.
 STARTS_PER_TICK = 40
@@ -144,21 +160,20 @@ def start_in_order(items: Sequence[Item], decided: Mapping[int, Decision], board
     """
     slots = _Slots(board, [decision for decision in decided.values() if decision.record.live is not None])
     records = [*(decision.record for decision in decided.values()), *(item.record for item in items)]
-    held = breakers(records, board.config)
     used_up, tomorrow = day_used_up(records, board)
     turns = Turns(items, decided, board)
     by_number = {item.number: item for item in items}
+    ordered = [by_number[candidate.number] for candidate in _in_order(items, board)]
+    barriers = Barriers(
+        ordered, records, board, lambda item: not (slots.refusal(item) or turns.refusal(item))
+    )
     decisions = []
-    for candidate in _in_order(items, board):
-        item = by_number[candidate.number]
-        kind = _kind(item.record)
-        until = held.get(board.choice(item).engine)
-        if kind is Kind.CODE and until is not None and until > board.snapshot.now:
-            reason = f"{board.choice(item).engine} takes no work until {until:%Y-%m-%d %H:%M:%S} UTC"
-            decisions.append(board.hold(item, reason, due=until))
-            continue
-        if kind is Kind.CODE and used_up:
+    for item in barriers.probes_first(ordered):
+        if kind_of(item.record) is Kind.CODE and used_up:
             decisions.append(board.hold(item, used_up, due=tomorrow))
+            continue
+        if barred := barriers.refusal(item):
+            decisions.append(board.hold(item, barred.reason, due=barred.due, notices=_warnings(item)))
             continue
         full = slots.refusal(item) or turns.refusal(item)
         if not full and slots.taken >= STARTS_PER_TICK:
@@ -171,6 +186,7 @@ def start_in_order(items: Sequence[Item], decided: Mapping[int, Decision], board
         else:
             slots.take(item)
             turns.take(item)
+            barriers.take(item)
             decisions.append(_start(item, board))
     return decisions
 
@@ -199,7 +215,7 @@ class _Slots:
     def refusal(self, item: Item) -> str:
         if self._all + self._gates >= self._config.total:
             return f"waits for a slot: limits.total is {self._config.total}"
-        if _kind(item.record) is not Kind.CODE:
+        if kind_of(item.record) is not Kind.CODE:
             return ""
         if self._attempts >= self._config.max_parallel:
             return f"waits for a slot: max_parallel is {self._config.max_parallel}"
@@ -215,20 +231,12 @@ class _Slots:
     def take(self, item: Item) -> None:
         self._all += 1
         self.taken += 1
-        if _kind(item.record) is not Kind.CODE:
+        if kind_of(item.record) is not Kind.CODE:
             return
         self._attempts += 1
         self._by_status[started_from(item.record)] += 1
         for label in self._by_label:
             self._by_label[label] += item.task.issue.has_label(label)
-
-
-def _kind(record: Record) -> Kind:
-    """What a start of this task would do."""
-    if not record.republish:
-        return Kind.CODE
-    stale = record.held is not None and record.held.why is Hold.STALE
-    return Kind.UPDATE if stale else Kind.PUBLISH
 
 
 def expected_order(snapshot: Snapshot, decisions: Iterable[Decision]) -> tuple[int, ...]:
@@ -263,7 +271,7 @@ def _start(item: Item, board: Board) -> Decision:
     approval = judge_order(item.task, item.record, board.snapshot)
     assert isinstance(approval, Approval), "only approved tasks get here"
     record = item.record
-    kind = _kind(record)
+    kind = kind_of(record)
     choice = EngineChoice() if kind is not Kind.CODE else board.choice(item)
     attempt = Attempt(
         record.next_attempt,

@@ -28,8 +28,12 @@ def overview_of(
     decisions: Sequence[Decision],
     started: Mapping[int, int] = MappingProxyType({}),
     skipped: Mapping[int, str] = MappingProxyType({}),
+    in_the_way: Sequence[str] = (),
 ) -> Overview:
-    """`started` (task -> run) and `skipped` (task -> why) say what became of the decisions, once they were carried out."""
+    """`started` (task -> run) and `skipped` (task -> why) say what became of the decisions, once they were carried out.
+
+    `in_the_way` are the causes that stand, in words.
+    """
     sections: dict[str, list[Standing]] = {}
     for decision in decisions:
         section = section_of(decision)
@@ -45,6 +49,7 @@ def overview_of(
         started=len(started),
         can_start=can_start,
         reason=" ".join(reason.split()),
+        in_the_way=tuple(in_the_way),
         settings=_settings(snapshot.config),
         edges=tuple(
             sorted(
@@ -75,7 +80,8 @@ def _standing(section: str, decision: Decision, words: str, started: int) -> Sta
     live = record.live
     if section == "running" and live is not None:
         key, run = str(Key(decision.task, live.number)), live.run or started
-        plain = run and decision.verb in (Verb.START, Verb.RUNNING) and not live.cancelled_for
+        going = decision.verb is Verb.START or words.startswith("running as")
+        plain = run and going and not live.cancelled_for
         return Standing(
             decision.task, "" if plain else words, key, run, live.kind, record.pull, live.claimed_at
         )

@@ -119,6 +119,8 @@ class GitHttp:
             "REMOTE_ADDR": "127.0.0.1",
             "CF_PROTECTED": f"refs/heads/{git.default_branch}" if self.protected else "",
             "CF_WORKFLOWS": "write" if workflows else "none",
+            "CF_RULES_PAGE": f"{self.world.web}/{self.world.repository}/rules",
+            **self.world.push_rules.environment(),
         }
         done = subprocess.run(
             ["git", "http-backend"], env=environment, input=body, capture_output=True, check=False

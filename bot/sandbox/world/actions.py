@@ -13,8 +13,8 @@ from bot.model.issue import Account
 from bot.sandbox.world.accounts import Token
 from bot.sandbox.world.concurrency import Groups
 from bot.sandbox.world.core import Core, Happening
-from bot.sandbox.world.errors import conflict, forbidden, gone, invalid, not_found
-from bot.sandbox.world.expressions import Unsupported
+from bot.sandbox.world.errors import ApiError, conflict, forbidden, gone, invalid, not_found
+from bot.sandbox.world.expressions import Unsupported, interpolate
 from bot.sandbox.world.git import Git
 from bot.sandbox.world.payloads import payload_of
 from bot.sandbox.world.state import ArtifactState, JobState
@@ -92,9 +92,27 @@ class Engine(Protocol):
         ...
 
 
+UNPAID = (
+    "The job was not started because recent account payments have failed or your spending limit needs to be increased."
+    " Please check the 'Billing & plans' section in your settings"
+)
+NO_REGISTRY = (
+    "Failed to download action 'https://api.github.com/repos/actions/checkout/tarball/de0fac2'."
+    " Error: Response status code does not indicate success: 503 (Service Unavailable)."
+)
+STORAGE_FULL = (
+    "Failed to CreateArtifact: Artifact storage quota has been hit. Unable to upload any new artifacts."
+    " Usage is recalculated every 6-12 hours."
+)
+
+
 @dataclass(slots=True)
 class Actions:
-    """The Actions side of the repository. `variables` is the `vars` context."""
+    """The Actions side of the repository. `variables` is the `vars` context.
+
+    `no_job_starts`: every new run fails at once, with this annotation on its first jobs (UNPAID, NO_REGISTRY). `storage_full`: no
+    artifact is taken. `no_runner`: new runs stay queued until `runner_comes`.
+    """
 
     core: Core
     git: Git
@@ -107,6 +125,10 @@ class Actions:
     workflow_ids: dict[str, int] = field(default_factory=dict)
     disabled: set[str] = field(default_factory=set)
     kept_over_attempts: KeptOver = KeptOver.BESIDE
+    no_job_starts: str = ""
+    storage_full: bool = False
+    no_runner: bool = False
+    unserved: list[WorldRun] = field(default_factory=list)
 
     # ------------------------------------------------------------------ workflow files
 
@@ -286,9 +308,42 @@ class Actions:
         if run.ended:
             return
         if arrival.starts:
-            self.engine.start(run)
+            self._hand_over(run)
         elif run.id not in self.groups.holder.values():
             run.status = "pending"
+
+    def _hand_over(self, run: WorldRun) -> None:
+        """To the engine, unless there is no machine for it or GitHub lets no job begin."""
+        if self.no_job_starts:
+            self._fail_at_once(run)
+        elif self.no_runner:
+            self.unserved.append(run)
+        else:
+            self.engine.start(run)
+
+    def _fail_at_once(self, run: WorldRun) -> None:
+        for name in self._first_jobs(run):
+            job = self.put_job(run.id, JobState(name, "completed", "failure"))
+            job.annotations = (*job.annotations, self.no_job_starts)
+        self._end(run, "failure")
+
+    def _first_jobs(self, run: WorldRun) -> list[str]:
+        """The names of the jobs that need no other; of a called workflow, its own below the calling leg."""
+        workflow, found = self.workflow(run.path), []
+        for job, seen in workflow.root_jobs(self.contexts(run)):
+            name = interpolate(str(job.get("name") or "job"), seen)
+            called = str(job.get("uses") or "").rpartition("/")[2].partition("@")[0]
+            inner = self.workflow(called).jobs if called else {}
+            names = [str(each.get("name") or key) for key, each in inner.items() if not each.get("needs")]
+            found += [f"{name} / {each}" for each in names] or [name]
+        return found
+
+    def runner_comes(self) -> None:
+        self.no_runner = False
+        waiting, self.unserved = self.unserved, []
+        for run in waiting:
+            if not run.ended:
+                self.engine.start(run)
 
     # ------------------------------------------------------------------ what the engine reports
 
@@ -326,8 +381,13 @@ class Actions:
         job.log += text
 
     def add_artifact(self, run_id: int, name: str, data: bytes) -> int:
-        """Keep a zip archive. Raises ApiError 409 for a name that this run's attempt has already."""
+        """Keep a zip archive. Raises ApiError 409 for a name that this run's attempt has already, 403 where the storage is full."""
         run = self.run(run_id)
+        if self.storage_full:
+            for job in run.jobs.values():
+                if job.status == "in_progress":
+                    job.annotations = (*job.annotations, STORAGE_FULL)
+            raise ApiError(403, STORAGE_FULL)
         kept = (self.artifacts[known] for known in run.artifacts)
         once = self.kept_over_attempts is KeptOver.ONCE
         if any(one.name == name and (once or one.attempt == run.attempt) for one in kept):
@@ -401,7 +461,7 @@ class Actions:
         run.cancel_requested = True
         run.force_requested = run.force_requested or force
         run.updated_at = self.core.now
-        if run.status == "pending":
+        if run.status == "pending" or run in self.unserved:
             self._end(run, "cancelled")
         else:
             self.engine.cancel(run.id, force)
@@ -419,7 +479,7 @@ class Actions:
                     job.annotations = (*job.annotations, f"The run was canceled by @{run.cancelled_by}.")
         for waiting in self.groups.leave(run.id):
             self.runs[waiting].status = "queued"
-            self.engine.start(self.runs[waiting])
+            self._hand_over(self.runs[waiting])
         kind = "run" if run.started_by_run else "user"
         by = Token("", run.actor, kind)
         extra = {

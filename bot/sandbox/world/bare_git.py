@@ -7,25 +7,7 @@ from pathlib import Path
 
 from bot.model.issue import Account
 from bot.sandbox.world.git import Commit, MergeConflict
-
-# The server says by the environment which branch takes no pushes, and whether the token may write workflow files; where it says
-# nothing, the setting `cf.workflows` of the repository does. Words and rule are GitHub's: a token without `workflows` pushes no
-# branch whose workflow files differ from those of the default branch as they are at that moment.
-_UPDATE = """#!/bin/sh
-if [ -n "$CF_PROTECTED" ] && [ "$1" = "$CF_PROTECTED" ]; then
-  echo "GH006: Protected branch update failed for $1." >&2
-  exit 1
-fi
-may="${CF_WORKFLOWS:-$(git config cf.workflows)}"
-case "$3" in *[!0]*) ;; *) exit 0 ;; esac
-if [ "${may:-write}" != write ] && git rev-parse --quiet --verify HEAD >/dev/null; then
-  file="$(git diff --name-only --no-renames HEAD "$3" -- .github/workflows | head -n 1)"
-  if [ -n "$file" ]; then
-    echo "refusing to allow a GitHub App to create or update workflow \\`$file\\` without \\`workflows\\` permission" >&2
-    exit 1
-  fi
-fi
-"""
+from bot.sandbox.world.push_rules import HOOK
 
 
 class BareGit:
@@ -129,7 +111,8 @@ class BareGit:
         self._git("config", "gc.auto", "0")
         hook = self.path / "hooks" / "update"
         hook.parent.mkdir(exist_ok=True)
-        hook.write_text(_UPDATE, encoding="utf-8")
+        # The server says by the environment which rules hold.
+        hook.write_text(HOOK, encoding="utf-8")
         hook.chmod(0o755)
 
     def _command(self, *arguments: str) -> list[str]:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from bot.github.port import GitHub
 from bot.model.batch import BatchState
+from bot.model.branch_rule import BranchRule
 from bot.model.change import (
     AddLabel,
     Change,
@@ -23,7 +24,17 @@ from bot.model.change import (
     Written,
 )
 from bot.model.config import CONFIG_PATH
-from bot.model.errors import BotError, CannotGoOn, NotFound, Refused, TryLater, UsageError, WorkflowMissing
+from bot.model.errors import (
+    BotError,
+    CannotGoOn,
+    NotFound,
+    NotPermitted,
+    OverLimit,
+    Refused,
+    TryLater,
+    UsageError,
+    WorkflowMissing,
+)
 from bot.model.issue import (
     FIRST_COMMENTS,
     Account,
@@ -223,6 +234,16 @@ class InProcess:
             sha = git.listing(git.default_branch, path.rpartition("/")[0]).get(path)
             data = git.blob(sha) if sha else None
             return None if data is None else data.decode("utf-8", "replace")
+
+    def rules_on(self, branch: str) -> tuple[BranchRule, ...]:
+        with self._call("rules_on"):
+            self._may_read("contents")
+            shown = [rule.shown(self._world.repository) for rule in self._world.push_rules.on(branch)]
+            given = [(rule["type"], rule.get("parameters") or {}) for rule in shown]
+            return tuple(
+                BranchRule(kind, said.get("operator", ""), said.get("pattern", ""), said.get("negate", False))
+                for kind, said in given
+            )
 
     def actions_may_open_pulls(self) -> bool | None:
         with self._call("actions_may_open_pulls"):
@@ -600,13 +621,13 @@ def translated(error: ApiError | Disconnected, now: datetime, workflow: str = ""
         return TryLater("the connection to GitHub broke")
     if error.kind == "RATE_LIMITED":
         wait = error.headers.get("retry-after")
-        return TryLater(error.message, now + timedelta(seconds=int(wait)) if wait else None)
+        return OverLimit(error.message, now + timedelta(seconds=int(wait)) if wait else None)
     if error.status >= 500:
         return TryLater(f"GitHub answered {error.status}")
     if error.status == 401:
         return CannotGoOn(f"GitHub does not accept the token: {error.message}")
     if error.kind == "FORBIDDEN":
-        return CannotGoOn(f"the token may not do this ({error.message})")
+        return NotPermitted(f"the token may not do this ({error.message})")
     if error.status in (404, 410):
         if workflow:
             return WorkflowMissing(f"the workflow {workflow} is not on the default branch")

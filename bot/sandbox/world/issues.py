@@ -212,8 +212,7 @@ class Issues:
 
     def add_comment(self, issue: IssueState, body: str, by: Token) -> CommentState:
         self.core.accounts.require(by, "write", "issues", "pull-requests", role="read")
-        if issue.locked and not self.core.accounts.allows(by, "write", ("issues", "pull-requests"), "write"):
-            raise forbidden("Unable to create comment because issue is locked.")
+        self._check_unlocked(issue, by)
         self._check_body(body)
         if not body.strip():
             raise invalid("Validation Failed: body cannot be blank")
@@ -227,6 +226,12 @@ class Issues:
         self.nodes[node_id] = comment
         self._tell_comment("created", comment, by)
         return comment
+
+    def set_locked(self, issue: IssueState, by: Token, *, locked: bool) -> None:
+        """Lock or unlock the conversation."""
+        self.core.accounts.require(by, "write", "issues", "pull-requests", role="triage")
+        issue.locked = locked
+        issue.updated_at = self.core.now
 
     def edit_comment(self, comment: CommentState, body: str, by: Token) -> None:
         self._may_change_comment(comment, by)
@@ -300,6 +305,14 @@ class Issues:
         own = issue.author == by.account
         scopes = ("pull-requests",) if issue.is_pull else ("issues",)
         self.core.accounts.require(by, "write", *scopes, role="read" if own else role)
+
+    def _check_unlocked(self, issue: IssueState, by: Token) -> None:
+        """A locked conversation takes comments of people with write permission only; bots are refused whatever their token may."""
+        person = not by.account.is_bot and self.core.accounts.allows(
+            by, "write", ("issues", "pull-requests"), "write"
+        )
+        if issue.locked and not person:
+            raise forbidden("Unable to create comment because issue is locked.")
 
     def _may_change_comment(self, comment: CommentState, by: Token) -> None:
         own = comment.author == by.account

@@ -21,6 +21,7 @@ from bot.sandbox.world.issues import Issues
 from bot.sandbox.world.limits import Limits
 from bot.sandbox.world.mails import Mails
 from bot.sandbox.world.pulls import Pulls
+from bot.sandbox.world.push_rules import PushRules
 from bot.sandbox.world.state import CommentState, IssueState, JobState, PullState
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class World:
         self.limits = Limits(lambda: self.core.now)
         self.faults = Faults()
         self.mails = Mails(self.accounts)
+        self.push_rules = PushRules()
         self.core.listeners += [self.mails.hear, self.actions.heard]
         self.repository_id = self.core.next_id("repository")
         self.node_id = self.core.node_id("repository", self.repository_id)
@@ -218,6 +220,24 @@ class World:
         self.issues.reopen(self.issues.get(number), self.token(by))
 
     @_serial
+    def lock_conversation(self, number: int, by: str | Account | Token = "maintainer") -> None:
+        """From now on nobody without write permission may comment there, and no bot."""
+        self.issues.set_locked(self.issues.get(number), self.token(by), locked=True)
+
+    @_serial
+    def unlock_conversation(self, number: int, by: str | Account | Token = "maintainer") -> None:
+        self.issues.set_locked(self.issues.get(number), self.token(by), locked=False)
+
+    @_serial
+    def switch_off(self, workflow: str) -> None:
+        """Somebody disables a workflow in the Actions tab."""
+        self.actions.disabled.add(workflow)
+
+    @_serial
+    def switch_on(self, workflow: str) -> None:
+        self.actions.disabled.discard(workflow)
+
+    @_serial
     def delete_issue(self, number: int, by: str | Account | Token = "maintainer") -> None:
         self.issues.delete(self.issues.get(number), self.token(by))
 
@@ -334,6 +354,17 @@ class World:
         if isinstance(job, Job):
             job = JobState(job.name, job.status, job.conclusion, job.started_at, job.completed_at)
         return self.actions.put_job(run_id, job).id
+
+    @_serial
+    def annotate(self, run_id: int, job: str, text: str) -> None:
+        """GitHub notes something on a job."""
+        known = self.actions.run(run_id).jobs[job]
+        known.annotations = (*known.annotations, text)
+
+    @_serial
+    def runner_comes(self) -> None:
+        """A machine takes what waits for one, and whatever comes after it."""
+        self.actions.runner_comes()
 
     @_serial
     def append_log(self, run_id: int, job: str, text: str) -> None:

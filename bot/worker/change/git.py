@@ -38,6 +38,9 @@ _SAFE = {
 _NO_ENTRY = re.compile(
     r"Authentication failed|could not read (?:Username|Password)|returned error: 401|Invalid username or"
 )
+_SENTENCE = re.compile(
+    r"remote: (?:(?:- |error: )(?P<rule>\S.{0,300})|(?P<account>Permission to \S+ denied to .{0,100}))"
+)
 _LIMITS = Limits(wall=timedelta(minutes=15), head=48 * 1024 * 1024, tail=64 * 1024)
 
 
@@ -46,7 +49,14 @@ class GitFailed(BotError):
 
 
 class PushRefused(GitFailed):
-    """The remote forbids what was pushed: a workflow file, a protected branch, a secret that it found, or pushing at all."""
+    """The remote forbids what was pushed: a workflow file, a protected branch, a secret that it found, or pushing at all.
+
+    `sentences` are the rules that it names, each whole; what they were broken by (paths, commits) is not among them.
+    """
+
+    def __init__(self, words: str, sentences: Sequence[str] = ()) -> None:
+        super().__init__(words)
+        self.sentences = tuple(sentences)
 
 
 class Unauthorised(GitFailed):
@@ -184,7 +194,7 @@ class Git:
             line.startswith("!") and "[remote rejected]" in line for line in ended.output.splitlines()
         )
         if rejected or "returned error: 403" in ended.errors:
-            raise PushRefused(_remotes_words(ended))
+            raise PushRefused(_remotes_words(ended), _sentences(ended))
         raise _failure("push", ended)
 
 
@@ -202,6 +212,15 @@ def _remotes_words(ended: Ended) -> str:
     ]
     reason = [line.rpartition("\t")[2] for line in ended.output.splitlines() if line.startswith("!")]
     return "; ".join(word for word in (*reason, *said) if word)[:1000]
+
+
+def _sentences(ended: Ended) -> list[str]:
+    """What the remote begins with `- ` or `error: ` at the very edge, or says of the account that pushed.
+
+    Names of files, which are the change's own words, stand further in.
+    """
+    found = (_SENTENCE.match(line) for line in ended.errors.splitlines())
+    return [(one["rule"] or one["account"]).strip() for one in found if one is not None]
 
 
 def _has_moved(line: str) -> bool:

@@ -165,9 +165,15 @@ def _offer(github: Reader, git: Git, context: JobContext, kept: Kept, base: Repo
     return Proven(replace(base, gates=gates, hold=None), commit, gates)
 
 
+_OF_THE_AGENTS_JOB = (Cause.SETUP, Cause.REGISTRY, Cause.PROVIDER)
+
+
 def _unpublished(report: Report) -> Report:
     """Without what only this job can know."""
-    return replace(report, pull=0, merged=False, conflict=False, unmerged=False, protected=(), hold=None)
+    cause = report.cause if report.cause and report.cause.cause in _OF_THE_AGENTS_JOB else None
+    return replace(
+        report, pull=0, merged=False, conflict=False, unmerged=False, protected=(), hold=None, cause=cause
+    )
 
 
 def _unfit(report: Report, words: str) -> Report:

@@ -38,6 +38,7 @@ from bot.worker.programs.redact import Redactor
 from bot.worker.publish.proof import Proven, earlier_offer, offer_of_jobs, proof_of
 from bot.worker.publish.pull_request import Merging, PullRequest
 from bot.worker.publish.pull_request_text import PullWords
+from bot.worker.publish.refusals import of_pull, of_push
 
 SETTING = "Settings > Actions > General > Workflow permissions > Allow GitHub Actions to create and approve pull requests"
 _T = TypeVar("_T")
@@ -136,7 +137,7 @@ class _Publication:
         except _Stale as error:
             return self._stale(report, str(error))
         except PushRefused as error:
-            return self._push_refused(report, self._redactor.text(str(error)))
+            return self._push_refused(report, error)
         return self._pull(report, proven, issue, record, notes)
 
     def _not_to_publish(self, report: Report, head: str | None) -> Report | None:
@@ -149,17 +150,20 @@ class _Publication:
         findings = self._findings(commit, head)
         return self._held(report, findings) if findings else None
 
-    def _push_refused(self, report: Report, said: str) -> Report:
+    def _push_refused(self, report: Report, error: PushRefused) -> Report:
+        said = self._redactor.text(str(error))
         self._fetch_base()
         if is_stale_refusal(self._git, report.head, "refs/cf/base", said):
             return self._stale(
                 report, f"the workflow files of {self._context.default_branch} have changed since"
             )
-        reason = f"GitHub refused the branch: {said}. {self._patch(report.head)}"
+        words = f"GitHub refused the branch: {said}"
+        reason = f"{words}. {self._patch(report.head)}"
         # What an order lets through and GitHub does not (a workflow file) waits for a person; no later try would help.
-        allowed = self._context.unit.exceptions
+        met = of_push(error, words)
+        allowed = () if met else self._context.unit.exceptions
         hold = Hold.PROTECTED if allowed else Hold.SETTING
-        return replace(report, outcome=Outcome.HELD, hold=hold, protected=allowed, reason=reason)
+        return replace(report, outcome=Outcome.HELD, hold=hold, protected=allowed, reason=reason, cause=met)
 
     def _stale(self, report: Report, why: str) -> Report:
         """Nobody's setting: the world has moved on. The same commit is not tried again."""
@@ -283,7 +287,9 @@ class _Publication:
             pull, trouble = pulls.offer(report.branch, words, verified=proven.verified)
         except (Refused, CannotGoOn) as error:
             reason = self._refused(report.branch, error)
-            return replace(report, outcome=Outcome.HELD, hold=Hold.SETTING, reason=reason)
+            return replace(
+                report, outcome=Outcome.HELD, hold=Hold.SETTING, reason=reason, cause=of_pull(error)
+            )
         left = [in_words(report.left_behind)] if report.left_behind else []
         notes = [*notes, *trouble, *pulls.replace_earlier(words.replaces, pull), *left]
         report = replace(report, pull=pull.number, reason="; ".join(notes))

@@ -12,6 +12,7 @@ import pytest
 from bot.sandbox.http.server import Served, serve
 from bot.sandbox.world import BOT, BareGit, World
 from bot.sandbox.world.errors import ApiError
+from bot.sandbox.world.push_rules import BRANCH_NAME, CREATION, PATH, SIGNATURES, PushRule
 
 pytestmark = pytest.mark.e2e
 
@@ -189,3 +190,49 @@ def test_a_person_presses_update_branch(place):
     parents = place.git("-C", str(place.world.git.path), "rev-list", "--parents", "-1", after).split()[1:]
     assert parents == [before, base]
     assert place.world.pull(pull).head_sha == after == place.world.git.head("cf/1")
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence", "broken_by"),
+    [
+        (PushRule(SIGNATURES), "- Commits must have verified signatures.", "commit"),
+        (
+            PushRule(BRANCH_NAME, "^feature/"),
+            "- Branch name must match a given regex pattern: ^feature/",
+            "cf/1",
+        ),
+        (PushRule(PATH, "*.txt"), "- File path is restricted: *.txt", "a.txt"),
+        (
+            PushRule(CREATION, branches="cf/*"),
+            "- Cannot create ref due to creations being restricted.",
+            "cf/1",
+        ),
+    ],
+    ids=["signatures", "names", "paths", "creation"],
+)
+def test_a_rule_refuses_a_push_in_githubs_words_until_it_is_lifted(place, rule, sentence, broken_by):
+    place.world.push_rules.demand(rule)
+    place.clone("work")
+    place.commit("work", "cf/1", "a.txt")
+
+    said = place.git("-C", "work", "push", "origin", "cf/1", fails=True)
+
+    assert "remote: error: GH013: Repository rule violations found for refs/heads/cf/1." in said
+    assert f"remote: {sentence}" in said
+    head = place.git("-C", "work", "rev-parse", "HEAD")
+    assert f"remote:   {head if broken_by == 'commit' else broken_by}" in said
+    assert "[remote rejected]" in said
+    assert place.world.git.head("cf/1") is None
+    place.world.push_rules.lift()
+    place.git("-C", "work", "push", "-q", "origin", "cf/1")
+    assert place.world.git.head("cf/1") == head
+
+
+def test_a_rule_holds_where_it_says_and_a_branch_may_go(place):
+    place.world.push_rules.demand(PushRule(SIGNATURES, branches="release/*"))
+    place.clone("work")
+    place.commit("work", "cf/1", "a.txt")
+    place.git("-C", "work", "push", "-q", "origin", "cf/1")
+    place.world.push_rules.demand(PushRule(SIGNATURES))
+    place.git("-C", "work", "push", "-q", "origin", "--delete", "cf/1")
+    assert place.world.git.head("cf/1") is None

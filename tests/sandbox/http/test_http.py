@@ -14,6 +14,17 @@ from bot.sandbox.http.rest import actions, issues, repository
 from bot.sandbox.http.rest.exchange import Route
 from bot.sandbox.http.server import Served, serve
 from bot.sandbox.world import BOT, JobState, World
+from bot.sandbox.world.push_rules import (
+    BRANCH_NAME,
+    CREATION,
+    EXTENSION,
+    MESSAGE,
+    PATH,
+    PULL_REQUEST,
+    SIGNATURES,
+    SIZE,
+    PushRule,
+)
 from tests.oracles import rest_oracle, typed
 
 HERE = "/repos/acme/shop"
@@ -96,6 +107,7 @@ SWEEP = [
     ("GET", f"{HERE}/git/blobs/{{blob}}", "", None),
     ("GET", f"{HERE}/contents/docs/a.txt", "ref=work", None),
     ("GET", f"{HERE}/actions/permissions/workflow", "", None),
+    ("GET", f"{HERE}/rules/branches/cf%2F1", "per_page=100", None),
     ("GET", f"{HERE}/pulls", "state=open&head=acme:work&sort=created&direction=desc", None),
     ("GET", f"{HERE}/pulls/3", "", None),
     ("PATCH", f"{HERE}/pulls/3", "", {"title": "better", "body": "text"}),
@@ -125,6 +137,10 @@ def furnished(world: World) -> None:
     assert world.open_pull("work", "pull", "Closes #1", by=BOT) == 3
     world.open_issue("four")
     world.push_files("second", {"b.txt": "b"})
+    world.push_rules.demand(
+        *(PushRule(kind, "7") for kind in (SIGNATURES, BRANCH_NAME, MESSAGE, PULL_REQUEST))
+    )
+    world.push_rules.demand(*(PushRule(kind, "7") for kind in (CREATION, PATH, EXTENSION, SIZE)))
     run = world.dispatch("cf-worker.yml", inputs={"units": "[]", "keys": "cf-1-1"})
     world.run_started(run)
     world.put_job(

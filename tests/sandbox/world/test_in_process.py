@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.model.errors import CannotGoOn, NotFound, Refused, TryLater
+from bot.model.errors import CannotGoOn, NotFound, NotPermitted, OverLimit, Refused, TryLater
 from bot.sandbox.world import NOON, ApiError, Disconnected
 from bot.sandbox.world.errors import forbidden
 from bot.sandbox.world.in_process import translated
@@ -16,8 +16,8 @@ from bot.sandbox.world.in_process import translated
         (ApiError(410, "Gone"), NotFound),
         (ApiError(409, "Conflict"), Refused),
         (ApiError(502, "Server Error"), TryLater),
-        (ApiError(403, "slow down", "RATE_LIMITED"), TryLater),
-        (forbidden(), CannotGoOn),
+        (ApiError(403, "slow down", "RATE_LIMITED"), OverLimit),
+        (forbidden(), NotPermitted),
         (Disconnected(), TryLater),
     ],
 )

@@ -58,6 +58,14 @@ def workflow_permissions(call: Call) -> Reply:
     return Reply({"default_workflow_permissions": "read", "can_approve_pull_request_reviews": allowed})
 
 
+def branch_rules(call: Call) -> Reply:
+    """The active rules on a branch, which need not exist; everybody who may read the repository may read them."""
+    call.may_read("contents")
+    return call.page(
+        call.world.push_rules.on(call.params["branch"]), lambda rule: rule.shown(call.world.repository)
+    )
+
+
 # ---------------------------------------------------------------------- pull requests
 
 
@@ -184,6 +192,7 @@ ROUTES = (
     Route("GET", "/git/blobs/{file_sha}", get_blob),
     Route("GET", "/contents/{path:path}", get_content, ("ref",)),
     Route("GET", "/actions/permissions/workflow", workflow_permissions),
+    Route("GET", "/rules/branches/{branch:path}", branch_rules, PAGED),
     Route("GET", "/pulls", list_pulls, (*PAGED, "state", "head", "base", "sort", "direction"), stale=True),
     Route(
         "POST",

@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from bot.model.config import Config
+from bot.model.cause import Cause
 from bot.model.decision import Verb
 from bot.model.record import Record
 from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.plan import plan
-from bot.plan.starts.breaker import breakers
+from bot.plan.facts.obstacles import obstacles
 from tests.builders import NOW, a_record, a_running, a_snapshot, a_task, ago, an_attempt, by_number, settle
 
 
@@ -21,6 +21,12 @@ def ready(number=1, *attempts, **fields):
         Status.READY,
         record=a_record(number, Status.READY, attempts=attempts, next_attempt=99, **fields),
     )
+
+
+def breakers(records):
+    """Until when each engine is held, asked before any of these times has come."""
+    found = obstacles(records, a_snapshot(now=ago(days=2)))
+    return {one.met.key: one.until for one in found if one.met.cause is Cause.PROVIDER}
 
 
 def out_of_capacity(number=1, **fields):
@@ -69,7 +75,7 @@ def test_without_a_time_of_the_provider_the_wait_doubles(minutes, wait):
         out_of_capacity(number, claimed_at=ago(minutes=when + 1), ended_at=ago(minutes=when))
         for number, when in enumerate(minutes, 1)
     ]
-    found = breakers([Record(number, (attempt,)) for number, attempt in enumerate(attempts)], Config())
+    found = breakers([Record(number, (attempt,)) for number, attempt in enumerate(attempts)])
     assert found == {"command": ago(minutes=min(minutes)) + timedelta(seconds=wait)}
 
 
@@ -79,12 +85,12 @@ def test_what_the_engine_does_after_it_closes_the_breaker():
     worked = replace(beside, outcome=Outcome.FAILED, claimed_at=ago(minutes=9))
     lost = an_attempt(2, Outcome.INFRA, engine="command", ended_at=ago(minutes=1))
     other = an_attempt(2, Outcome.PASSED, engine="other", ended_at=ago(minutes=1))
-    assert breakers([Record(1, (limited, lost)), Record(2, (beside, other))], Config()) == {
+    assert breakers([Record(1, (limited, lost)), Record(2, (beside, other))]) == {
         "command": NOW + timedelta(hours=1)
     }
-    assert breakers([Record(1, (limited,)), Record(2, (worked, lost))], Config()) == {}
+    assert breakers([Record(1, (limited,)), Record(2, (worked, lost))]) == {}
 
 
 def test_a_time_of_the_provider_beyond_a_weekly_limit_is_not_believed():
     limited = out_of_capacity(1, retry_after=NOW + timedelta(days=999))
-    assert breakers([Record(1, (limited,))], Config()) == {"command": ago(minutes=10) + timedelta(days=8)}
+    assert breakers([Record(1, (limited,))]) == {"command": ago(minutes=10) + timedelta(days=8)}
