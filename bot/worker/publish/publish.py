@@ -28,6 +28,7 @@ from bot.worker.change.hand_over import PATCH_FILE, fetch_branch
 from bot.worker.change.judge import Findings, change_base, judge_change, limits_of, write_patch
 from bot.worker.change.starting_point import is_over
 from bot.worker.job.claim import read_own_record, still_wanted, unapproved
+from bot.worker.job.conductor import check_conductor
 from bot.worker.job.configuration import configuration_of
 from bot.worker.job.context import JobContext
 from bot.worker.programs.redact import Redactor
@@ -46,6 +47,7 @@ class NotWanted(BotError):
 def publish(github: GitHub, context: JobContext, credential: Credential) -> Report:
     """Publish or say why not; the report is the result. Raises BotError only where publishing can be done again as it is."""
     config = configuration_of(github, context.unit)
+    check_conductor(github, context.unit, config)
     git = Git(context.workspace / ".git", context.environ, tree=context.workspace)
     with TemporaryDirectory(dir=context.temp) as folder:
         proven = (
