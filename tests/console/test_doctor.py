@@ -118,7 +118,10 @@ def test_actions_that_may_not_open_pull_requests_are_a_problem_with_the_setting(
 def test_somebody_without_write_permission_cannot_conduct(running):
     running.world.add_user("reader", "read")
     finding = only(looked(running, by="reader"), "permission")
-    assert (finding.health, finding.words) == (Health.PROBLEM, "reader has read permission")
+    assert (finding.health, finding.words) == (
+        Health.PROBLEM,
+        "reader has less than write permission",
+    )
 
 
 @pytest.mark.parametrize(
