@@ -274,7 +274,7 @@ class Anything(RuleBasedStateMachine):
             ours = [comment.body for comment in self.world.comments_of(number) if comment.author.is_bot]
             told = Counter(print_ for body in ours if (print_ := read_fingerprint(body)))
             assert self.blind or not [print_ for print_, count in told.items() if count > 1]
-            assert sum(map(is_record, ours)) <= 1
+            assert self.blind or sum(map(is_record, ours)) <= 1
 
     def teardown(self):
         """Left alone, everything comes to rest: nothing closed runs, every task has at most one status, ticks write nothing."""
@@ -290,6 +290,10 @@ class Anything(RuleBasedStateMachine):
         self.tick()
         assert self.world.faults.writes == writes
         for number in self.issues:
+            ours = [comment.body for comment in self.world.comments_of(number) if comment.author.is_bot]
+            assert (
+                sum(map(is_record, ours)) <= 1
+            )  # what was said twice is folded, also where lists were behind
             status = self.story.status(number)
             assert len(status) <= 1, status
             if self.world.issue(number).is_open:

@@ -58,9 +58,13 @@ def a_failure(story, remarks=0):
 @pytest.mark.parametrize("tell", [a_start, a_question, a_failure])
 @pytest.mark.parametrize("remarks", [0, 9])
 def test_the_later_of_two_status_comments_is_folded_and_one_stands(tell, remarks):
-    """Also where both stand far down the issue, and only the newest comments show them."""
+    """Also where both stand far down the issue: one that only the index finds, and one that only the newest comments show."""
     story = Story()
     task = tell(story, remarks)
+    story.tick()
+    story.world.wait(timedelta(hours=1))
+    story.world.comment(task, "see above", by="stranger")
+    story.tick()
     first = say_again(story, task)
     story.tick()
     (stands,) = status_comments(story, task)

@@ -14,7 +14,7 @@ from bot.model.engine import RepositorySettings
 from bot.model.errors import CannotGoOn, TryLater
 from bot.sandbox.world.git import MemoryGit
 from bot.sandbox.world.in_process import InProcess
-from tests.conductor.story import Story
+from tests.conductor.story import CONFIG, Story
 
 
 def examined(story, by="maintainer"):
@@ -113,6 +113,26 @@ def test_actions_that_may_not_open_pull_requests_are_a_problem_with_the_setting(
     finding = only(looked(running), "pull requests")
     assert finding.health is Health.PROBLEM
     assert "Allow GitHub Actions to create" in finding.mend
+
+
+def test_who_conducts_is_told_and_what_only_looks_like_it(running):
+    assert only(looked(running), "who conducts").words.startswith(
+        "github-actions[bot] (id 41898282), and its dashboard is #"
+    )
+    false = running.world.open_issue("x", labels=("cf:dashboard",), by="maintainer")
+    running.world.push_files(
+        "main", {".github/cf.yml": f"{CONFIG}identity: {{conductor: octocat}}\n"}, "x", by="maintainer"
+    )
+    problem, ignored = looked(running)["who conducts"]
+    assert (problem.health, "name its id 41898282 in identity.also" in problem.words) == (
+        Health.PROBLEM,
+        True,
+    )
+    assert f"#{false} is labelled cf:dashboard" in ignored.words
+
+
+def test_nobody_conducts_yet():
+    assert "nobody yet" in only(looked(Story()), "who conducts").words
 
 
 def test_somebody_without_write_permission_cannot_conduct(running):

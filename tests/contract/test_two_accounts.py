@@ -85,14 +85,27 @@ def shell(repository, monkeypatch, capsys):
     return run
 
 
+@pytest.fixture
+def of_the_conductor(repository, shell):
+    """What the conductor's own token is told, asked once: its requests of an hour are counted."""
+
+    def told(look):
+        answers = repository[0].__dict__.setdefault("answers", {})
+        if look not in answers:
+            answers[look] = shell(BOT, LOOKS[look])
+        return answers[look]
+
+    return told
+
+
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("who", TOKENS)
 def test_whoever_looks_is_told_what_the_conductor_is_told_or_that_it_cannot_be_known(
-    who, look, shell, repository
+    who, look, shell, repository, of_the_conductor
 ):
     story, _ = repository
     before = everything(story)
-    expected = shell(BOT, LOOKS[look])
+    expected = of_the_conductor(look)
     code, out, err = shell(who, LOOKS[look])
     assert expected[0] == 0
     if code == 0:
@@ -106,8 +119,8 @@ def test_whoever_looks_is_told_what_the_conductor_is_told_or_that_it_cannot_be_k
 
 
 @pytest.mark.parametrize("look", ["runs", "stats", "batch list"])
-def test_what_asks_for_nobodys_permission_a_reader_sees_too(look, shell):
-    assert shell("reader", LOOKS[look]) == shell(BOT, LOOKS[look])
+def test_what_asks_for_nobodys_permission_a_reader_sees_too(look, shell, of_the_conductor):
+    assert shell("reader", LOOKS[look]) == of_the_conductor(look)
 
 
 @pytest.mark.parametrize("write", WRITES)

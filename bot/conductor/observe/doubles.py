@@ -15,5 +15,8 @@ def doubles_of(
     kept = {task.comment.node_id for task in tasks if task.comment is not None}
     kept |= {task.record.asked_in for task in tasks}
     shown = [comment for task in tasks for comment in task.issue.comments]
+    shown += [
+        task.comment for task in tasks if task.comment is not None
+    ]  # far down, where only the index finds it
     shown += [comment for issue in others for comment in issue.comments]
     return doubles_among([*shown, *recent], accounts, kept)

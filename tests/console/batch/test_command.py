@@ -8,7 +8,7 @@ from bot.cli import main
 from bot.model.report import Outcome
 from bot.sandbox.world.in_process import client_of
 from tests.conductor.batching import batches, control, issue, order
-from tests.conductor.story import Story
+from tests.conductor.story import CONFIG, Story
 
 
 @pytest.fixture
@@ -169,6 +169,15 @@ def test_batches_of_an_account_that_does_not_count_are_named_as_that(story, caps
     assert "1 more are by maintainer (id " in told
     assert main(["batch", "list", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []
+
+
+def test_where_a_persons_account_conducts_the_workflow_is_not_started(story, capsys):
+    story.world.push_files(
+        "main", {".github/cf.yml": f"{CONFIG}identity: {{conductor: octocat}}\n"}, "x", by="maintainer"
+    )
+    assert main(["batch", "run", "1"]) == 1
+    assert "octocat conducts here" in capsys.readouterr().err
+    assert orders(story) == []
 
 
 def test_show_of_a_batch_whose_text_was_edited_says_so(conductor, capsys):
