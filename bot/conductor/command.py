@@ -7,8 +7,8 @@ from bot.model.config import CONFIG_PATH
 
 ENVIRONMENT = """\
 environment:
-  GITHUB_TOKEN         a token for the repository; in Actions the action sets it. The records of other accounts count only
-                       if `identity.also` in the configuration names them
+  GITHUB_TOKEN         a token for the repository; in Actions the action sets it. Whose it is decides nothing about what is seen:
+                       one account conducts, as the dashboard or `identity.conductor` says, and its records count
   GITHUB_REPOSITORY    owner/name; set in Actions
   GITHUB_API_URL, GITHUB_GRAPHQL_URL    for GitHub Enterprise Server; set in Actions
 """
@@ -19,8 +19,12 @@ _CONDUCT = f"""\
 
   GITHUB_TOKEN=$(gh auth token) GITHUB_REPOSITORY=octo/shop cf conduct --dry-run
 
-With --every it goes on for ever, as in a container: safe beside Actions, because both claim before they start. A tick that
-GitHub's limits or a broken line end is followed by the next; what a person must mend ends the program.
+Only the account that conducts may write here; any other ends with 1 and is told which one does. A person's account conducts only
+if `identity.conductor` names it, and then orders nothing. To hand over, name the former account's id in `identity.also`. To look,
+any token does with --dry-run. All of it: docs/install.md, "Who conducts".
+
+With --every it goes on for ever, as in a container: safe beside Actions with the same account, because both claim before they
+start. A tick that GitHub's limits or a broken line end is followed by the next; what a person must mend ends the program.
 
 exit code: 0 done or nothing to do, 1 a person must mend something first, 2 usage, 75 GitHub is limited or down: try later
 """

@@ -67,7 +67,7 @@ def _rehearse(github: GitHub, clock: "_SystemClock", environ: Mapping[str, str])
     from bot.github.dry_run import DryRun
 
     dry = DryRun(github)
-    _tell(tick(dry, clock.now, settings=read_settings(environ)), environ)
+    _tell(tick(dry, clock.now, settings=read_settings(environ), rehearsal=True), environ)
     for sentence in dry.would_have:
         say(sentence)
     return 0

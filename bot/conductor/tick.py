@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.conductor.act import act
+from bot.conductor.act.begin import check_may_write, with_own_dashboard
 from bot.conductor.act.outbox import Effects
 from bot.conductor.observe import observe
 from bot.conductor.observe.advisor import Advise, no_advice
@@ -64,13 +65,19 @@ def tick(
     clock: Callable[[], datetime],
     advise: Advise = no_advice,
     settings: RepositorySettings = RepositorySettings(),
+    *,
+    rehearsal: bool = False,
 ) -> Tick:
-    """Run one tick; `advise` makes whoever answers what a model is asked.
+    """Run one tick; `advise` makes whoever answers what a model is asked. A `rehearsal` writes nothing, so every account may.
 
-    Raises TryLater when GitHub is limited or down (state stays intact) and CannotGoOn when a person must act.
+    Raises TryLater when GitHub is limited or down (state stays intact) and CannotGoOn when a person must act, or when another
+    account conducts here.
     """
     seen = observe(github, clock(), settings)
     _check_repository(seen)
+    if not rehearsal:
+        check_may_write(seen)
+    seen = with_own_dashboard(github, seen, rehearsal=rehearsal)
     seen, decided = decide(github, seen, advise)
     effects = act(github, decided, seen)
     for number, why in effects.skipped.items():

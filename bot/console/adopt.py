@@ -1,9 +1,10 @@
-"""`cf adopt`: sign what is older than CF_STATE_KEY, once, by a person's word."""
+"""`cf adopt`: sign what is older than CF_STATE_KEY, or take over what a person's token conducted, once, by a person's word."""
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
+from bot.conductor.observe.view import who_conducts_in
 from bot.github.port import GitHub
 from bot.github.signatures import SEALED, places_of_comment, places_of_issue, read_key
 from bot.model.change import Change, EditComment, EditIssue
@@ -21,7 +22,12 @@ environment:
 
 Read what is listed before it is signed: who could write as that account could have written it.
 
-  cf adopt --account 'github-actions[bot]' --dry-run
+  cf adopt --dry-run
+
+With --conductor the account of the token (an App's, or a job's) takes over what the person named by --from conducted: records
+and dashboard become its own, the pause included, and that person may order work again. What runs must have ended.
+
+  cf adopt --conductor --from octocat --dry-run
 """
 _EVER = datetime(2008, 1, 1, tzinfo=UTC)
 
@@ -32,25 +38,52 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument(
         "--account",
-        default="github-actions[bot]",
-        help="the account that the conductor writes as (default: %(default)s)",
+        default="",
+        help="the account that the conductor writes as (default: the one that conducts here)",
+    )
+    parser.add_argument(
+        "--conductor", action="store_true", help="take over what a person's token conducted, and sign nothing"
+    )
+    parser.add_argument(
+        "--from", dest="former", metavar="LOGIN", default="", help="with --conductor: whose token it was"
     )
     parser.add_argument("--dry-run", action="store_true", help="list what would be signed, change nothing")
 
 
 def run(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Sign, and say what. Raises UsageError if there is no key."""
+    """Sign, or take over, and say what. Raises UsageError if there is no key, or not said from whom."""
     from bot.github.client import connect
 
+    if args.conductor:
+        from bot.console.adopt_conductor import take_over
+
+        if not args.former:
+            raise UsageError("--conductor needs --from LOGIN: the person whose token conducted here")
+        moved = take_over(connect(environ), args.former, _EVER, datetime.now(UTC), dry_run=args.dry_run)
+        say("\n".join(f"{'would be ' if args.dry_run else ''}moved: {one}" for one in moved))
+        return 0
     key = read_key(environ)
     if not key:
         raise UsageError("CF_STATE_KEY is not set: there is nothing to sign with")
     plain = {name: value for name, value in environ.items() if name != "CF_STATE_KEY"}
-    found = adopt(
-        connect(plain), key, args.account, environ.get("CF_STATE_KEY_OLD", ""), dry_run=args.dry_run
-    )
+    github = connect(plain)
+    account = args.account or _conductor(github)
+    found = adopt(github, key, account, environ.get("CF_STATE_KEY_OLD", ""), dry_run=args.dry_run)
     say("\n".join(found) or "nothing to sign: all is signed already")
     return 0
+
+
+def _conductor(github: GitHub) -> str:
+    """The account that conducts; nothing else is signed without being named. Raises UsageError if nobody does."""
+    view = github.view("cf", None)
+    config = read_config(view.config_text, view.config_blob)
+    view = view if config.prefix == "cf" else github.view(config.prefix, None)
+    account = who_conducts_in(github, view, config).account
+    if account is None:
+        raise UsageError(
+            "nobody conducts here yet: there is nothing to sign, or name the account with --account"
+        )
+    return account.login
 
 
 def adopt(github: GitHub, key: str, account: str, old: str = "", *, dry_run: bool = False) -> list[str]:

@@ -11,12 +11,13 @@ import msgspec
 from msgspec import Struct
 
 from bot.conductor.act.labels import label_names
+from bot.conductor.observe.view import who_conducts_in
 from bot.conductor.workflow_settings import read_settings
 from bot.console.push_rules import EXAMPLE, refusing_all, refusing_some
 from bot.github.port import Examiner
 from bot.model.config import CONDUCTOR_WORKFLOW, CONFIG_PATH, Config
 from bot.model.engine import RepositorySettings
-from bot.model.errors import BotError, UsageError, WorkflowMissing
+from bot.model.errors import BotError, CannotGoOn, Refused, UsageError, WorkflowMissing
 from bot.model.event import Event
 from bot.model.view import View
 from bot.notation.config import guess_prefix, read_config
@@ -102,6 +103,8 @@ def examine(github: Examiner, now: datetime, settings: RepositorySettings) -> It
     yield from _repository(view)
     config, findings = _configuration(view)
     yield from findings
+    if config is not None:
+        yield from _conductor(github, view, config)
     yield from _workflows(github)
     yield from _schedule(github, now)
     if config is not None:
@@ -145,6 +148,11 @@ def _permission(github: Examiner, view: View) -> Iterator[Finding]:
         return
     try:
         level = github.permission(view.viewer.login)
+    except (CannotGoOn, Refused):
+        # GitHub answers this question only to those who may push.
+        words = f"{view.viewer.login} has less than write permission"
+        yield Finding("permission", Health.PROBLEM, words, "conducting needs write permission")
+        return
     except BotError as error:
         yield Finding("permission", Health.UNKNOWN, f"cannot be read: {error}")
         return
@@ -157,6 +165,34 @@ def _permission(github: Examiner, view: View) -> Iterator[Finding]:
             f"{view.viewer.login} has {level} permission",
             "conducting needs write permission",
         )
+
+
+def _conductor(github: Examiner, view: View, config: Config) -> Iterator[Finding]:
+    """Which account conducts, and what only looks like its dashboard."""
+    about = "who conducts"
+    try:
+        view = view if config.prefix == "cf" else github.view(config.prefix, None)
+        conducts = who_conducts_in(github, view, config)
+    except BotError as error:
+        yield Finding(about, Health.UNKNOWN, f"cannot be read: {error}")
+        return
+    if conducts.unclear:
+        yield Finding(about, Health.PROBLEM, conducts.unclear)
+    elif conducts.account is None:
+        words = f"nobody yet: {config.conductor or 'an App, or the jobs of cf-conductor.yml,'} begins with the first tick"
+        yield Finding(about, Health.UNKNOWN, words)
+    else:
+        newest, named = conducts.newest, conducts.account
+        place = f", and its dashboard is #{newest.issue.number}" if newest is not None else ""
+        waits = (
+            "; identity.also names it, so the next account that ticks takes over"
+            if named.id in config.also
+            else ""
+        )
+        yield Finding(about, Health.OK, f"{named.login} (id {named.id}){place}{waits}")
+    for issue in conducts.ignored:
+        words = f"#{issue.number} is labelled {config.label('dashboard')} and is not the conductor's: it is ignored"
+        yield Finding(about, Health.UNKNOWN, words, "take that label off it")
 
 
 def _repository(view: View) -> Iterator[Finding]:

@@ -184,6 +184,9 @@ class Config(Struct, frozen=True):
     trust: Trust = Trust()
     hooks: Hooks = Hooks()
     also: tuple[int, ...] = ()
+    conductor: str = (
+        ""  # login of the one account that conducts; empty: whoever began, an App or the job's own account
+    )
     models: Models = Models()
     dashboard: bool = True
     supervisor: str = "rules"  # rules, llm or off

@@ -3,6 +3,7 @@
 import re
 
 from bot.model.decision import Notice
+from bot.model.issue import Comment
 from bot.model.record import Attempt, Record
 from bot.notation.codec import Unreadable, dump, load
 from bot.notation.keys import Key
@@ -49,6 +50,11 @@ def notice_comment(notice: Notice) -> str:
 def with_fingerprint(text: str, fingerprint: str) -> str:
     """A text of ours, comment or issue, with the fingerprint by which it is recognised later."""
     return f"{text}\n\n{write_marker('notice', dump({'fingerprint': fingerprint}))}"
+
+
+def doubled(first: Comment) -> str:
+    """What a comment of ours becomes that says again what an earlier one says: two conductors wrote at the same moment."""
+    return f"This stood here twice: see [the other comment](#issuecomment-{first.id})."
 
 
 _REPLY = re.compile(r"reply:(-?[1-9][0-9]{0,18})", re.ASCII)

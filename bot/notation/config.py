@@ -64,6 +64,7 @@ _RENAMED_ENGINES = {
     "cloud": "runner labels with any engine",
 }
 
+_LOGIN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?$")
 _PREFIX_LINE = re.compile(
     r"^prefix[ \t]{0,9}:[ \t]{0,9}[\"']?([A-Za-z0-9_-]{1,20})[\"']?[ \t]{0,9}(?:#.*)?$", re.MULTILINE
 )
@@ -414,6 +415,14 @@ def _account_ids(value: Value) -> tuple[int, ...]:
     return value.each(_ACCOUNT)
 
 
+@reads({"type": "string", "pattern": _LOGIN.pattern})
+def _login(value: Value) -> str:
+    """The name of an account, which GitHub compares without case."""
+    if not isinstance(value.raw, str) or not _LOGIN.fullmatch(value.raw):
+        value.fail("must be a login like octocat, or my-app[bot] for an App")
+    return value.raw
+
+
 @reads({"const": "closed"})
 def _closed_only(value: Value) -> str:
     if value.raw == "done":
@@ -591,7 +600,7 @@ _TOP: Mapping[str, Reader] = {
             },
         ),
     ),
-    "identity": _renamed({"also": ("also", _account_ids)}),
+    "identity": _renamed({"conductor": ("conductor", _login), "also": ("also", _account_ids)}),
     "dashboard": _as("dashboard", FLAG),
     "webhook": _renamed({"events": ("webhook_events", _event_patterns)}),
 }

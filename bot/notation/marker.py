@@ -58,6 +58,19 @@ def signed(text: str, key: str, names: Collection[str], place: str = "") -> str:
     )
 
 
+def without_markers(text: str) -> str:
+    """What people read of a text of ours."""
+    return _MARKER.sub("", text).rstrip()
+
+
+def bears_signature(text: str, names: Collection[str]) -> bool:
+    """Whether a marker of these names is signed. Seen only where no key looked at the text: `checked` takes signatures off."""
+    return any(
+        match[1] in names and match[4] is not None and not match[4].startswith("!")
+        for match in _MARKER.finditer(text)
+    )
+
+
 def checked(text: str, keys: Sequence[str], names: Collection[str], places: Sequence[str] = ("",)) -> str:
     """The text as it was before it was signed, and each marker of these names spoilt that none of the keys has signed for one
     of the places.

@@ -24,6 +24,7 @@ BOXES: Mapping[str, str] = {
     "Try every failed task again": "retry",
     "Stop every run, now": "stop --all",
 }
+_LOGIN = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _BOX = re.compile(r"^- \[([xX])\] (.{1,80})$", re.MULTILINE)
 _AT = re.compile(r"^_As of .{1,40}_$", re.MULTILINE)
 
@@ -48,7 +49,8 @@ def overview_lines(overview: Overview) -> Iterator[str]:
 
 def dashboard_text(overview: Overview, state: State, prefix: str, at: datetime, *, paused: bool) -> str:
     """The dashboard's body, within what GitHub takes: long sections are cut, the graph goes, and what is left out is said."""
-    memory = write_state(state)
+    asked = _asks(state, prefix)
+    memory = f"{asked}\n\n{write_state(state)}" if asked else write_state(state)
     bodies = (_body(overview, prefix, at, paused, most) for most in (_LISTED, 15, 5))
     room = BODY_MOST - len(memory)
     text = next((body for body in bodies if len(body) <= room), _body(overview, prefix, at, paused, 0))
@@ -57,12 +59,30 @@ def dashboard_text(overview: Overview, state: State, prefix: str, at: datetime, 
 
 def plain_dashboard(state: State, prefix: str) -> str:
     """The body where `dashboard: false` wants no more than a place for the memory and the kill switch."""
-    return f"{_NEEDED} The label `{prefix}:pause` on it holds every start.\n\n{write_state(state)}"
+    asks = f"{asked}\n\n" if (asked := _asks(state, prefix)) else ""
+    return f"{asks}{_NEEDED} The label `{prefix}:pause` on it holds every start.\n\n{write_state(state)}"
+
+
+def moved_dashboard(successor: int) -> str:
+    """The body of a dashboard that has been replaced: it holds no memory any more, so nobody goes by it."""
+    return f"This is not the dashboard any more: #{successor} is. A pause that was set here stands there."
 
 
 def same_but_time(one: str, other: str) -> bool:
     """Whether two bodies tell the same: the time alone is no reason to write."""
     return _AT.sub("", one) == _AT.sub("", other)
+
+
+def _asks(state: State, prefix: str) -> str:
+    """Whom a pause that nobody set asks to look, and how it ends; empty if there is none."""
+    pause = state.pause
+    if pause is None or not pause.why:
+        return ""
+    who = f"@{pause.by}: " if _LOGIN.fullmatch(pause.by) else ""
+    return (
+        f"{who}everything is paused, because {pause.why}. What runs goes on. To let work start again, take the label"
+        f" `{prefix}:pause` away from this issue, or tick the box above it; whoever may order work can."
+    )
 
 
 def _body(overview: Overview, prefix: str, at: datetime, paused: bool, most: int) -> str:

@@ -1,6 +1,7 @@
 """What the conductor remembers about the repository as a whole, hidden in the body of its dashboard issue.
 
-It is a cache and a set of cursors: with the dashboard lost, the next tick starts a new one and nothing starts twice.
+It is a cache and a set of cursors: with the dashboard lost, the next tick starts a new one and nothing starts twice. And it says
+which account conducts, and whether the repository is paused: a lost dashboard is taken for a pause.
 """
 
 from collections.abc import Collection, Mapping
@@ -29,6 +30,17 @@ _MOST_VERDICTS = 8_000  # of them: some dozens, and each can be had again
 Number = Annotated[str, Meta(pattern="^[1-9][0-9]{0,9}$")]  # of an issue
 
 
+class Pause(Struct, frozen=True, omit_defaults=True):
+    """A pause of the whole repository: who set it and when. `put_back`: its label was taken away by somebody who may not lift it,
+    and was set again once. `why` is told where nobody set it but we did, and then `by` is whom we ask about it.
+    """
+
+    by: str
+    at: Moment
+    put_back: bool = False
+    why: str = ""
+
+
 class State(Struct, frozen=True, omit_defaults=True):
     """`comments_since` is up to when comments were seen. `config_blob` is the last valid configuration, `rejected` the present
     one where that cannot be read. `paused_for` is by whose box we set the pause.
@@ -44,6 +56,9 @@ class State(Struct, frozen=True, omit_defaults=True):
     `orphans` are runs that nobody waits for, with the time since when they are being cancelled.
 
     `unwritten` are the tasks on which GitHub took no word of ours: they are tried again later, and take no slot until then.
+
+    `conductor` is the id of the account that conducts and wrote this; `generation` counts the dashboards that took over from one
+    another, so that of two the later is known. `pause` stands whatever became of its label; `unpaused_at` is when one was lifted.
 
     `spent` is, by key, what the attempts that ended on `day` (UTC) have used up: records of closed issues are not read any more.
     """
@@ -63,6 +78,10 @@ class State(Struct, frozen=True, omit_defaults=True):
     proposed: Proposed = Proposed()
     baselines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unwritten: Mapping[Number, Unwritten] = field(default_factory=dict)
+    conductor: int = 0
+    generation: int = 0
+    pause: Pause | None = None
+    unpaused_at: Moment | None = None
 
 
 def fitting(state: State, running: Collection[str] = ()) -> State:
@@ -100,7 +119,17 @@ def read_state(dashboard: Issue, accounts: Collection[int]) -> State | None:
     if dashboard.author.id not in accounts:
         return None
     try:
-        payload = read_marker(NAME, dashboard.body)
-        return load(payload, State) if payload is not None else None
+        return state_in(dashboard)
     except Unreadable:
         return None
+
+
+def state_in(dashboard: Issue) -> State | None:
+    """The state in an issue's body, whoever wrote it; None if it holds none. Raises Unreadable, for another account's too."""
+    payload = read_marker(NAME, dashboard.body)
+    if payload is None:
+        return None
+    state = load(payload, State)
+    if state.conductor not in (0, dashboard.author.id):
+        raise Unreadable("its state was written by another account than the issue")
+    return state

@@ -186,10 +186,15 @@ def run_publish(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def run_wake(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from bot.github.app import WAKING
     from bot.github.client import connect
+    from bot.model.config import CONFIG_PATH
     from bot.worker.job.context import default_branch
-    from bot.worker.wake import wake
+    from bot.worker.wake import conducts_itself, wake
 
-    run_id = wake(connect(environ, WAKING), default_branch(environ))
+    github = connect(environ, {**WAKING, "contents": "read"})
+    if person := conducts_itself(github, environ.get("CF_CONFIG") or CONFIG_PATH):
+        _say(f"{person} conducts here, and its program looks by itself: no workflow is started")
+        return 0
+    run_id = wake(github, default_branch(environ))
     _say(f"the conductor is awake{f' (run {run_id})' if run_id else ''}")
     return 0
 

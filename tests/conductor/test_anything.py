@@ -9,15 +9,19 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from bot.conductor.act.begin import NotTheConductor
 from bot.conductor.observe import observe
 from bot.conductor.recording import record_of
-from bot.model.errors import TryLater
+from bot.conductor.tick import decide, tick
+from bot.model.errors import CannotGoOn, TryLater
 from bot.model.issue import Comment
 from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.notation.comments import read_fingerprint
 from bot.notation.digests import text_digest
 from bot.notation.records import is_record, read_record
+from bot.sandbox.world.accounts import EVERYTHING
+from bot.sandbox.world.in_process import InProcess, client_of
 from tests.conductor.story import CONFIG, STATUSES, Story
 
 MOST = 2
@@ -33,6 +37,7 @@ ENDINGS = (
 )
 REFUSALS = ("Unable to create comment because issue is locked.", "was submitted too quickly")
 COMMANDS = ("/cf run", "/cf stop", "/cf retry", "/cf answer sqlite", "/cf approve", "/cf status", "/cf rnu")
+OURS = "github-actions[bot]"
 which = st.integers(0, 2)
 
 
@@ -44,6 +49,10 @@ class Anything(RuleBasedStateMachine):
         self.story = Story(CONFIG + f"max_parallel: {MOST}\nretry: {{max_attempts: 2}}\n")
         self.world = self.story.world
         self.world.add_user("triager", "triage")
+        self.others = [
+            client_of(self.world, "maintainer"),
+            InProcess(self.world, self.world.accounts.app_token("another", EVERYTHING)),
+        ]
         first = self.story.ready()
         self.issues = [
             first,
@@ -51,6 +60,7 @@ class Anything(RuleBasedStateMachine):
             self.world.open_issue("Later", by="triager"),
         ]
         self.blind = False
+        self.paused = False
 
     def tick(self):
         try:
@@ -70,6 +80,7 @@ class Anything(RuleBasedStateMachine):
             issue = self.world.issue(task)
             approval = decided[task].approval
             assert issue.is_open
+            assert not self.paused
             assert approval is not None
             assert approval.by == "maintainer"  # the triager's and the stranger's word starts nothing
             assert approval.digest == text_digest(issue.title, issue.body)
@@ -81,6 +92,71 @@ class Anything(RuleBasedStateMachine):
     @rule()
     def look(self):
         self.tick()
+
+    @rule(which=st.integers(0, 1))
+    def another_account_tries_to_conduct(self, which):
+        """A person's token, or another App's: once ours has a dashboard neither may write."""
+        labelled = (one for one in self.world.issues.all() if one.has_label("cf:dashboard"))
+        if which and not self.ran() and not any(one.author.is_bot for one in labelled):
+            return  # an App may begin where nobody has
+        writes = self.world.faults.writes
+        with pytest.raises((NotTheConductor, TryLater)):
+            tick(self.others[which], lambda: self.world.now)
+        assert self.world.faults.writes == writes
+
+    @rule(who=st.sampled_from(["maintainer", "stranger"]))
+    def somebody_looks(self, who):
+        """And is told what the conductor would be, or that this account cannot know."""
+        seen = [self.foreseen(client_of(self.world, login)) for login in (OURS, who)]
+        if seen[1] is not None:
+            assert seen[1] == seen[0]
+
+    def foreseen(self, github):
+        try:
+            seen, decided = decide(github, observe(github, self.world.now))
+        except CannotGoOn:
+            return None
+        return [
+            (one.task, one.verb, one.status) for one in decided.decisions
+        ], seen.snapshot.starts_blocked_by
+
+    @rule(by=st.sampled_from(["maintainer", "triager"]))
+    def somebody_pauses(self, by):
+        for issue in self.dashboards():
+            self.world.label(issue.number, "cf:pause", by=by)
+            self.paused = True
+
+    @rule(by=st.sampled_from(["maintainer", "triager"]))
+    def somebody_takes_the_pause_away(self, by):
+        for issue in self.dashboards():
+            if by == "maintainer" and issue.has_label("cf:pause"):
+                self.paused = False
+            self.world.unlabel(issue.number, "cf:pause", by=by)
+
+    def ran(self):
+        comments = (comment for number in self.issues for comment in self.world.comments_of(number))
+        return any(is_record(comment.body) and comment.author.is_bot for comment in comments)
+
+    def dashboards(self):
+        """Ours that are open; not those that others made up."""
+        labelled = (one for one in self.world.issues.all() if one.is_open and one.has_label("cf:dashboard"))
+        return [one for one in labelled if one.author.is_bot]
+
+    @rule(fate=st.sampled_from(["delete", "transfer", "take the label", "a false one"]))
+    def the_dashboard_is_lost(self, fate):
+        for issue in self.dashboards():
+            if fate == "delete":
+                self.world.delete_issue(issue.number)
+            elif fate == "transfer":
+                self.world.transfer_issue(issue.number)
+            elif fate == "take the label":
+                self.world.unlabel(issue.number, "cf:dashboard", by="triager")
+        if fate != "a false one" and not self.ran():
+            self.paused = False  # without any record the next tick is the first ever
+        if fate == "a false one":
+            self.world.open_issue(
+                "cf dashboard", "<!-- cf:state 1 {} -->", labels=("cf:dashboard",), by="triager"
+            )
 
     @rule()
     def look_at_lists_that_are_behind(self):
@@ -232,7 +308,7 @@ class Anything(RuleBasedStateMachine):
             ours = [comment.body for comment in self.world.comments_of(number) if comment.author.is_bot]
             told = Counter(print_ for body in ours if (print_ := read_fingerprint(body)))
             assert self.blind or not [print_ for print_, count in told.items() if count > 1]
-            assert sum(map(is_record, ours)) <= 1
+            assert self.blind or sum(map(is_record, ours)) <= 1
 
     def teardown(self):
         """Left alone, everything comes to rest: nothing closed runs, every task has at most one status, ticks write nothing."""
@@ -250,6 +326,10 @@ class Anything(RuleBasedStateMachine):
         for number, task in observe(self.story.github, self.world.now).snapshot.tasks.items():
             assert task.record.unsaid == (), number
         for number in self.issues:
+            ours = [comment.body for comment in self.world.comments_of(number) if comment.author.is_bot]
+            assert (
+                sum(map(is_record, ours)) <= 1
+            )  # what was said twice is folded, also where lists were behind
             status = self.story.status(number)
             assert len(status) <= 1, status
             if self.world.issue(number).is_open:

@@ -81,7 +81,7 @@ def batch_of_fifty():
     return counted.requests, points
 
 
-GRAPHQL = {"issue"}  # what a worker asks by GraphQL, which has a budget of its own
+GRAPHQL = {"issue", "labelled"}  # what a worker asks by GraphQL, which has a budget of its own
 
 
 def test_fifty_tasks_stay_below_eight_requests_each_and_fifteen_with_their_workers(tmp_path):

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.conductor.act.begin import NotTheConductor
 from bot.conductor.observe import observe
 from bot.conductor.tick import tick
 from bot.model.engine import RepositorySettings
@@ -396,9 +397,14 @@ def test_identity_also(known):
     found = observe(client_of(story.world, app), story.world.now).snapshot.tasks[task].record
 
     assert found.live is not None
-    assert (not found.live.cancelled_for) is known
+    assert not found.live.cancelled_for
     if known:
         assert tick(client_of(story.world, app), lambda: story.world.now).effects.started == {}
+    else:
+        with pytest.raises(
+            NotTheConductor, match=rf"name github-actions\[bot\]'s id {before} in identity.also"
+        ):
+            tick(client_of(story.world, app), lambda: story.world.now)
 
 
 def test_what_a_unit_is_told():

@@ -25,7 +25,7 @@ from bot.sandbox.world.push_rules import (
     SIGNATURES,
     PushRule,
 )
-from tests.conductor.story import Story
+from tests.conductor.story import CONFIG, Story
 
 
 def examined(story, by="maintainer"):
@@ -127,10 +127,33 @@ def test_actions_that_may_not_open_pull_requests_are_a_problem_with_the_setting(
     assert "Allow GitHub Actions to create" in finding.mend
 
 
+def test_who_conducts_is_told_and_what_only_looks_like_it(running):
+    assert only(looked(running), "who conducts").words.startswith(
+        "github-actions[bot] (id 41898282), and its dashboard is #"
+    )
+    false = running.world.open_issue("x", labels=("cf:dashboard",), by="maintainer")
+    running.world.push_files(
+        "main", {".github/cf.yml": f"{CONFIG}identity: {{conductor: octocat}}\n"}, "x", by="maintainer"
+    )
+    problem, ignored = looked(running)["who conducts"]
+    assert (problem.health, "name its id 41898282 in identity.also" in problem.words) == (
+        Health.PROBLEM,
+        True,
+    )
+    assert f"#{false} is labelled cf:dashboard" in ignored.words
+
+
+def test_nobody_conducts_yet():
+    assert "nobody yet" in only(looked(Story()), "who conducts").words
+
+
 def test_somebody_without_write_permission_cannot_conduct(running):
     running.world.add_user("reader", "read")
     finding = only(looked(running, by="reader"), "permission")
-    assert (finding.health, finding.words) == (Health.PROBLEM, "reader has read permission")
+    assert (finding.health, finding.words) == (
+        Health.PROBLEM,
+        "reader has less than write permission",
+    )
 
 
 @pytest.mark.parametrize(

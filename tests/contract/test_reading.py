@@ -243,7 +243,7 @@ def test_an_issue_that_is_not_there_is_not_found(world, github):
             github.issue(number)
 
 
-def test_permissions_are_roles(world, github):
+def test_permissions_are_roles(world, github, face):
     for role in ("admin", "maintain", "write", "triage"):
         world.add_user(f"user-{role}", role)
 
@@ -251,6 +251,11 @@ def test_permissions_are_roles(world, github):
 
     assert found == {role: role for role in found}
     assert github.permission("stranger") == "read"
+    for role in ("read", "triage"):
+        world.add_user(f"asks-{role}", role)
+        with pytest.raises(CannotGoOn, match="Must have push access to view collaborator permission"):
+            face.github(f"asks-{role}").permission("maintainer")
+    assert face.github("user-write").permission("maintainer") == "admin"
     assert github.permission("nobody-at-all") == "none"
 
 

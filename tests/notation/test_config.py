@@ -181,6 +181,12 @@ KEYS = [
     ("hooks.after_task_success", None, "hooks: {{after_task_success: {}}}", {"a": "a"}),
     ("hooks.after_task_failure", None, "hooks: {{after_task_failure: {}}}", {"a": "a"}),
     ("hooks.timeout", 60 * S, "hooks: {{timeout: {}}}", {"1s": S, "1h": H}),
+    (
+        "conductor",
+        "",
+        "identity: {{conductor: {}}}",
+        {"octocat": "octocat", "'my-app[bot]'": "my-app[bot]", "a_b-c": "a_b-c"},
+    ),
     ("also", (), "identity: {{also: {}}}", {"[1, 9007199254740992]": (1, 2**53)}),
 ]
 BAD = [
@@ -348,6 +354,11 @@ BAD = [
         [
             "5",
             "{also: 5}",
+            "{conductor: 5}",
+            "{conductor: ''}",
+            "{conductor: '@octocat'}",
+            "{conductor: [octocat]}",
+            "{conductor: 'my app'}",
             "{also: [0]}",
             "{also: [-1]}",
             "{also: ['5']}",

@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.conductor.act.batches import dispatch_gates, end_batches, with_their_issues, write_batches
-from bot.conductor.act.dashboard import obey_boxes, remember
+from bot.conductor.act.begin import handed_over
+from bot.conductor.act.dashboard import remember, show_pause
 from bot.conductor.act.labels import label_names, status_changes
 from bot.conductor.act.notices import say
 from bot.conductor.act.outbox import Effects, Outbox, dispatch_run, end_run, write_now
@@ -41,6 +42,7 @@ from bot.model.status import Status
 from bot.model.task import Task
 from bot.model.unit import Unit
 from bot.notation.comments import (
+    doubled,
     notice_comment,
     read_fingerprint,
     replied_to,
@@ -66,8 +68,8 @@ def act(github: GitHub, plan: Plan, seen: Observation) -> Effects:
     dispatch_gates(github, steps, seen, effects)
     end_batches(github, steps, seen, effects, outbox)
     _tidy(github, seen, effects, outbox)
-    obey_boxes(github, seen, outbox)
-    remember(github, plan, seen, written, effects, outbox)
+    show_pause(github, seen, outbox)
+    remember(plan, seen, written, effects, outbox)
     outbox.send(github, effects)
     return effects
 
@@ -266,13 +268,15 @@ def _after_dispatch(
 
 
 def _tidy(github: GitHub, seen: Observation, effects: Effects, outbox: Outbox) -> None:
-    """End runs whose task is gone, and close dashboards that two first ticks made at once, but for the oldest."""
+    """End runs whose task is gone, fold what was said twice, and close dashboards of ours whose place another has taken."""
     since, now = seen.state.orphans if seen.state else {}, seen.snapshot.now
     for run in seen.snapshot.orphans:
         asked = since.get(str(run))
         if asked is None or now - asked >= seen.snapshot.config.force_after:
             end_run(github, run, asked is not None, effects)
-    outbox.put("dashboard", [CloseIssue(issue.node_id) for issue in seen.spare_dashboards])
+    outbox.put("said twice", [EditComment(later.node_id, doubled(first)) for later, first in seen.doubles])
+    if seen.dashboard is not None:
+        outbox.put("dashboard", handed_over([*seen.conducts.spare], seen.dashboard.number))
 
 
 def _open_issues(github: GitHub, plan: Plan, seen: Observation, effects: Effects) -> frozenset[str]:

@@ -8,13 +8,13 @@ from bot.conductor.act.outbox import Effects, Outbox
 from bot.conductor.observe.view import Observation
 from bot.github.port import GitHub
 from bot.model.cause import Unwritten
-from bot.model.change import AddLabel, CreateIssue, EditIssue, RemoveLabel, Written
-from bot.model.config import Config
-from bot.model.decision import Plan
-from bot.model.issue import Comment
+from bot.model.change import AddLabel, Change, CreateComment, EditIssue, RemoveLabel, Written
+from bot.model.decision import Notice, Plan
+from bot.model.issue import Comment, Issue
 from bot.model.record import Spent
-from bot.notation.comments import read_fingerprint
+from bot.notation.comments import notice_comment, read_fingerprint
 from bot.notation.overview import dashboard_text, plain_dashboard, same_but_time
+from bot.notation.quoting import quote_line
 from bot.notation.state import State, fitting
 from bot.plan.facts.obstacles import lines_of
 from bot.plan.starts.budgets import day_of, spent_today
@@ -23,34 +23,46 @@ from bot.plan.telling.overview import overview_of
 _PATIENCE = timedelta(days=1)
 
 
-def obey_boxes(github: GitHub, seen: Observation, outbox: Outbox) -> None:
-    """Set or take away the pause for whoever ticked its box; what the other boxes say is among the comments."""
-    orders, dashboard = seen.boxes.orders if seen.boxes else (), seen.dashboard
-    label = seen.snapshot.config.label("pause")
-    if dashboard is None or not {"pause", "unpause"} & {*orders}:
+def show_pause(github: GitHub, seen: Observation, outbox: Outbox) -> None:
+    """Make the label say how the pause stands. One that somebody took away who may not lift it is set again, with a word."""
+    dashboard, standing = seen.dashboard, seen.pause
+    if dashboard is None:
         return
-    github.ensure_labels(label_names(seen.snapshot.config))
-    node_id = dashboard.node_id
-    outbox.put("pause", [AddLabel(node_id, label) if "pause" in orders else RemoveLabel(node_id, label)])
+    label = seen.snapshot.config.label("pause")
+    labelled = dashboard.has_label(label)
+    boxed = seen.boxes is not None and "pause" in seen.boxes.orders
+    # Where another dashboard of ours bears the label, that one is about to be closed.
+    carried = any(issue.has_label(label) for issue in seen.conducts.spare)
+    changes: list[Change] = []
+    if standing.pause is not None and not labelled and (standing.restore or boxed or carried):
+        changes = [*_word(seen, dashboard), AddLabel(dashboard.node_id, label)]
+    elif standing.pause is None and labelled:
+        changes = [RemoveLabel(dashboard.node_id, label)]
+    if changes:
+        github.ensure_labels(label_names(seen.snapshot.config))
+        outbox.put("pause", changes)
 
 
-def _is_paused(seen: Observation) -> bool:
-    """Whether the pause stands on the dashboard once its boxes were obeyed."""
-    orders = seen.boxes.orders if seen.boxes else ()
-    labelled = seen.dashboard is not None and seen.dashboard.has_label(seen.snapshot.config.label("pause"))
-    return "pause" in orders or (labelled and "unpause" not in orders)
-
-
-def _paused_for(seen: Observation) -> str:
-    if not _is_paused(seen):
-        return ""
-    if seen.boxes is not None and "pause" in seen.boxes.orders:
-        return seen.boxes.by
-    return seen.state.paused_for if seen.state else ""
+def _word(seen: Observation, dashboard: Issue) -> list[Change]:
+    """What is said about a removal that does not count, unless it was said by a tick that died."""
+    taken, config = seen.pause.taken, seen.snapshot.config
+    if taken is None:
+        return []
+    label = config.label("pause")
+    fingerprint = f"pause-stands:{taken.at:%Y%m%d%H%M%S}"
+    recent = seen.snapshot.comments.get(dashboard.number, ())
+    said = {read_fingerprint(comment.body) for comment in (*dashboard.comments, *recent)}
+    if fingerprint in said:
+        return []
+    words = (
+        f"`{label}` was taken away by {quote_line(taken.actor.login)}, who does not have {config.trust.permission} permission"
+        " here, so the pause stands, and the label is set again. Who may order work lifts it: by taking the label away, or by"
+        " the box above."
+    )
+    return [CreateComment(dashboard.node_id, notice_comment(Notice(fingerprint, words)))]
 
 
 def remember(
-    github: GitHub,
     plan: Plan,
     seen: Observation,
     written: Mapping[int, Written],
@@ -58,6 +70,8 @@ def remember(
     outbox: Outbox,
 ) -> None:
     """Move the cursor, keep the index and show where everything stands, and only if something changed."""
+    if seen.dashboard is None:
+        return  # under which prefix it belongs is not known, or another conductor made it just now
     before = seen.state
     since = before.comments_since if before else seen.snapshot.now
     config = seen.snapshot.config
@@ -78,7 +92,7 @@ def remember(
             finished,
             valid,
             rejected,
-            _paused_for(seen),
+            "",
             day,
             spent,
             acted,
@@ -88,21 +102,17 @@ def remember(
             plan.proposed,
             {**(before.baselines if before else {}), **plan.baselines},
             _unwritten(plan, seen, written, effects),
+            before.conductor if before and before.conductor else seen.dashboard.author.id,
+            before.generation if before else 0,
+            seen.pause.pause,
+            seen.pause.unpaused_at,
         ),
         _running(plan),
     )
     body = _dashboard(plan, seen, state, effects)
-    if seen.dashboard is not None:
-        if state == before and same_but_time(body, seen.dashboard.body):
-            return
-        outbox.put("dashboard", [EditIssue(seen.dashboard.node_id, body)])
-    elif seen.misconfigured:
-        return  # under which prefix it belongs is not known
-    else:
-        github.ensure_labels(label_names(config))
-        if _has_dashboard(github, seen, config):
-            return  # another conductor made it just now
-        outbox.put("dashboard", [CreateIssue("cf dashboard", body, (config.label("dashboard"),))])
+    if state == before and same_but_time(body, seen.dashboard.body):
+        return
+    outbox.put("dashboard", [EditIssue(seen.dashboard.node_id, body)])
 
 
 def _dashboard(plan: Plan, seen: Observation, state: State, effects: Effects) -> str:
@@ -111,7 +121,9 @@ def _dashboard(plan: Plan, seen: Observation, state: State, effects: Effects) ->
         return plain_dashboard(state, snapshot.config.prefix)
     in_the_way = tuple(lines_of(plan.obstacles, snapshot.now))
     overview = overview_of(snapshot, plan.decisions, effects.started, effects.skipped, in_the_way)
-    return dashboard_text(overview, state, snapshot.config.prefix, snapshot.now, paused=_is_paused(seen))
+    return dashboard_text(
+        overview, state, snapshot.config.prefix, snapshot.now, paused=seen.pause.pause is not None
+    )
 
 
 def _cursor(since: datetime, seen: Observation, effects: Effects) -> datetime:
@@ -154,11 +166,6 @@ def _seen_to(cursor: datetime, plan: Plan, seen: Observation, effects: Effects) 
     return tuple(
         sorted(comment.id for comment in comments if comment.updated_at >= cursor and comment.id in done)
     )
-
-
-def _has_dashboard(github: GitHub, seen: Observation, config: Config) -> bool:
-    open_ones = github.labelled(config.label("dashboard"))
-    return any(issue.author.id == seen.view.viewer.id for issue in open_ones)
 
 
 def _ledger(plan: Plan, seen: Observation) -> tuple[str, Mapping[str, Spent]]:

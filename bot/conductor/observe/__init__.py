@@ -6,9 +6,11 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from bot.conductor.observe.checkboxes import pause_words, read_boxes, with_boxes
+from bot.conductor.observe.checkboxes import read_boxes, with_boxes
+from bot.conductor.observe.doubles import doubles_of
 from bot.conductor.observe.lookups import look_up
 from bot.conductor.observe.lost_records import with_lost_records
+from bot.conductor.observe.pause import pause_of
 from bot.conductor.observe.put_back import with_free_gates, with_own_deeds
 from bot.conductor.observe.reports_due import recent_artifacts, watched_runs
 from bot.conductor.observe.runs import (
@@ -27,17 +29,18 @@ from bot.conductor.observe.tasks import (
     with_own_needs,
     with_posted_notices,
 )
-from bot.conductor.observe.view import FIRST_WINDOW, Observation, open_dashboards, read_view
+from bot.conductor.observe.view import FIRST_WINDOW, Observation, read_view
 from bot.github.port import Reader
 from bot.model.batch import Batch
 from bot.model.config import WORKER_WORKFLOW, Config
 from bot.model.engine import RepositorySettings
-from bot.model.errors import TryLater
+from bot.model.errors import CannotGoOn, TryLater
 from bot.model.issue import Comment, Issue
 from bot.model.record import Proposed, Spent
 from bot.model.snapshot import (
     Snapshot,
 )
+from bot.model.status import Status
 from bot.model.task import Task
 from bot.model.view import View
 from bot.notation.batches import read_batch
@@ -46,29 +49,35 @@ from bot.notation.commands import read_commands
 from bot.notation.comments import read_fingerprint, replied_to
 from bot.notation.records import read_record
 from bot.notation.state import State
+from bot.plan.facts.who_conducts import Conducts
 from bot.plan.starts.budgets import day_of, spent_today
 
 
 def observe(
     github: Reader, now: datetime, settings: RepositorySettings = RepositorySettings()
 ) -> Observation:
-    """One look at the repository. Raises what the port raises."""
+    """One look at the repository, which shows the same to every account. Raises what the port raises.
+
+    Raises CannotGoOn as well if nobody can say whose words count as ours.
+    """
     runs, missing = worker_runs(github, now - RUNS_WINDOW)
-    view, config, problem, state, dashboard = read_view(github, now, tasks_named_by(runs), watched_runs(runs))
-    accounts = frozenset({view.viewer.id, *config.also})
+    look = read_view(github, now, tasks_named_by(runs), watched_runs(runs))
+    view, config, problem, state, conducts = look.view, look.config, look.problem, look.state, look.conducts
+    if conducts.unclear:
+        raise CannotGoOn(f"who conducts here cannot be said: {conducts.unclear}")
+    accounts = conducts.accounts
     comments = github.comments_since(state.comments_since if state else now - FIRST_WINDOW)
     acted = _seen_to(comments, state, accounts)
     # Installation sets the first cursor, and what was written before it orders nothing.
     orders_after = None if state else now
     view = _with_asked_for(github, view, _ordered_on(comments, acted, orders_after, accounts, config))
     batches = _batches(view.issues, accounts, config, comments)
-    issues, others = _tracked(github, view, state, batches, config)
+    issues, others = _tracked(github, view, state, batches, conducts, config)
     tasks = read_tasks(github, issues, comments, view, state, config, accounts)
     tasks = with_lost_records(github, tasks, runs, config, accounts)
     tasks = with_own_deeds(github, tasks, runs, config, accounts)
     batches = with_free_gates(batches, runs)
     _check_ended_batches(github, tasks, batches, config)
-    dashboards = open_dashboards(view, config.prefix)
     tasks = with_posted_notices(tasks, comments, accounts)
     tasks = with_own_needs(tasks, view.repository.full_name, config)
     tasks = with_inferred_needs(tasks, batches, view.repository.full_name)
@@ -97,11 +106,12 @@ def observe(
         baselines=state.baselines if state else {},
         unwritten={int(number): known for number, known in state.unwritten.items()} if state else {},
     )
+    dashboard = conducts.open_dashboard
     snapshot, boxes = read_boxes(dashboard, snapshot, partial(look_up, github))
-    paused = pause_words(dashboards, snapshot, boxes, state.paused_for if state else "")
+    snapshot, pause = pause_of(github, conducts, state, snapshot, boxes)
     snapshot = replace(
         with_boxes(snapshot, boxes, dashboard),
-        starts_blocked_by=problem or _missing_words(view, missing) or paused,
+        starts_blocked_by=problem or _missing_words(view, missing) or pause.reason,
     )
     latest = max((comment.updated_at for comment in comments), default=None)
     return Observation(
@@ -111,10 +121,10 @@ def observe(
         dashboard,
         latest,
         misconfigured=bool(problem),
-        spare_dashboards=tuple(
-            issue for issue in dashboards[1:] if not issue.has_label(config.label("pause"))
-        ),
         boxes=boxes,
+        conducts=conducts,
+        pause=pause,
+        doubles=doubles_of(snapshot.tasks.values(), others.values(), comments, accounts),
     )
 
 
@@ -195,21 +205,40 @@ def _with_asked_for(github: Reader, view: View, ordered: frozenset[int]) -> View
 
 
 def _tracked(
-    github: Reader, view: View, state: State | None, batches: Sequence[Batch], config: Config
+    github: Reader,
+    view: View,
+    state: State | None,
+    batches: Sequence[Batch],
+    conducts: Conducts,
+    config: Config,
 ) -> tuple[dict[int, Issue], dict[int, Issue]]:
     """Every tracked issue by number, and those of ours that are no tasks.
 
-    Some are named only by the index of records or by a batch.
+    Some are named only by the index of records or by a batch. What only looks like a dashboard stays the task that it is, or none.
     """
     special = (config.label("dashboard"), config.label("batch"))
-    own = {issue.number: issue for issue in view.issues if any(issue.has_label(name) for name in special)}
-    issues = {issue.number: issue for issue in view.issues if not issue.is_pull and issue.number not in own}
+    false = {issue.number for issue in conducts.ignored}
+    own = {
+        issue.number: issue
+        for issue in view.issues
+        if issue.number not in false and any(issue.has_label(name) for name in special)
+    }
+    issues = {
+        issue.number: issue
+        for issue in view.issues
+        if not issue.is_pull and issue.number not in own and not _is_nothing(issue, false, config)
+    }
     named = {int(number) for number in (state.records if state else {})}
     named |= {number for batch in batches if batch.order for number in batch.order.tasks}
     more = named - issues.keys() - own.keys()
     for number, issue in (github.issues(sorted(more)) if more else {}).items():
         (own if any(issue.has_label(name) for name in special) else issues)[number] = issue
     return issues, own
+
+
+def _is_nothing(issue: Issue, false: Collection[int], config: Config) -> bool:
+    """Whether only the label of a dashboard brought it here: it is no task, and no dashboard of ours."""
+    return issue.number in false and not any(issue.has_label(config.label(status)) for status in Status)
 
 
 def _missing_words(view: View, missing: bool) -> str:

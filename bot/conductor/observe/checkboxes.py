@@ -1,6 +1,6 @@
 """Ticked boxes on the dashboard: orders by whoever edited it, read as comments of theirs, so that one set of rules obeys both."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 from msgspec import Struct
@@ -10,7 +10,6 @@ from bot.model.issue import Account, Comment, EventKind, Issue
 from bot.model.snapshot import Lookup, Snapshot
 from bot.model.status import Status
 from bot.notation.overview import ticked
-from bot.plan.facts.labels import set_by
 from bot.plan.facts.trust import Unknown, may_order
 
 LookUp = Callable[[Snapshot, Iterable[Lookup]], Snapshot]
@@ -79,21 +78,6 @@ def as_comments(boxes: Boxes, dashboard: Issue, snapshot: Snapshot) -> Mapping[i
 
 def _comment(number: int, body: str, by: Account, at: datetime, dashboard: Issue) -> Comment:
     return Comment(-int(at.timestamp()), dashboard.node_id, number, by, body, at, at)
-
-
-def pause_words(dashboards: Sequence[Issue], snapshot: Snapshot, boxes: Boxes | None, remembered: str) -> str:
-    """Why nothing may start, if the label stands on a dashboard or a box asks for it; empty otherwise.
-
-    `remembered` is for whom we set the label.
-    """
-    orders = boxes.orders if boxes is not None else ()
-    if boxes is not None and "pause" in orders:
-        return f"paused by a box on #{dashboards[0].number}, ticked by {boxes.by} on {boxes.at:%Y-%m-%d %H:%M} UTC"
-    label = snapshot.config.label("pause")
-    paused = [issue for issue in dashboards["unpause" in orders :] if issue.has_label(label)]
-    if not paused:
-        return ""
-    return f"paused by the label `{label}` on #{paused[0].number}{set_by(paused[0], label, snapshot.accounts, remembered)}"
 
 
 def with_boxes(snapshot: Snapshot, boxes: Boxes | None, dashboard: Issue | None) -> Snapshot:

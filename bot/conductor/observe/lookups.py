@@ -47,7 +47,7 @@ def look_up(
     for want in wanted:
         match want:
             case Permission(login):
-                permissions[login] = github.permission(login)
+                permissions[login] = _permission(github, login)
             case JobsOf(run):
                 jobs[run] = github.jobs(run)
             case AnnotationsOf(job):
@@ -71,6 +71,17 @@ def look_up(
         verdicts=verdicts,
         proposals=proposals,
     )
+
+
+def _permission(github: Reader, login: str) -> str:
+    """Raises CannotGoOn where GitHub does not tell this token: then nobody's order can be judged, and a guess would be a lie."""
+    try:
+        return github.permission(login)
+    except (CannotGoOn, Refused) as error:
+        raise CannotGoOn(
+            f"whether {login} may order work here cannot be known with this token: GitHub tells that only to those who may push"
+            f" ({error})"
+        ) from error
 
 
 def _annotations(github: Reader, job: int) -> tuple[str, ...]:

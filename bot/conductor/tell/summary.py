@@ -98,8 +98,12 @@ def remarks(tick: Tick) -> list[str]:
     ]
     boxes = tick.seen.boxes
     unobeyed = [f"ticked boxes do not count: {quote_line(boxes.refused)}"] if boxes and boxes.refused else []
+    false = [
+        f"#{issue.number} is labelled {tick.seen.snapshot.config.label('dashboard')} and is not the conductor's: it is ignored"
+        for issue in tick.seen.conducts.ignored
+    ]
     warnings = (quote_line(words) for words in tick.seen.snapshot.config.warnings)
-    return [*refused, *pulls, *unobeyed, *_repairs(tick), *warnings]
+    return [*refused, *pulls, *unobeyed, *false, *_repairs(tick), *warnings]
 
 
 def _repairs(tick: Tick) -> list[str]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from bot.conductor.act import act_on
 from bot.conductor.act.batches import batch_labels, state_label
+from bot.conductor.act.begin import check_may_write, with_own_dashboard
 from bot.conductor.act.outbox import Effects
 from bot.conductor.observe import observe
 from bot.conductor.observe.lookups import look_up
@@ -77,7 +78,7 @@ def carry_out(environ: Mapping[str, str], *, dry_run: bool) -> int:
         from bot.github.dry_run import DryRun
 
         dry = DryRun(github)
-        perform(dry, request, now)
+        perform(dry, request, now, rehearsal=True)
         say("\n".join(dry.would_have))
         return 0
     try:
@@ -93,12 +94,15 @@ def carry_out(environ: Mapping[str, str], *, dry_run: bool) -> int:
     return 0
 
 
-def perform(github: GitHub, request: Request, now: datetime) -> str:
+def perform(github: GitHub, request: Request, now: datetime, *, rehearsal: bool = False) -> str:
     """Carry out the request and wake the conductor; says in one sentence what was done.
 
-    Raises UsageError, naming all that is wrong, or NotAllowed, before anything is written.
+    Raises UsageError, naming all that is wrong, NotAllowed, or NotTheConductor, before anything is written. A `rehearsal` writes
+    nothing, so every account may.
     """
     seen = observe(github, now)
+    if not rehearsal:
+        check_may_write(seen)
     snapshot = _check_people(github, seen, request)
     seen = replace(seen, snapshot=snapshot)
     said = _ACTIONS[request.action.removesuffix("-force")](github, seen, request)
@@ -111,6 +115,11 @@ def perform(github: GitHub, request: Request, now: datetime) -> str:
         if snapshot.starts_blocked_by
         else said
     )
+
+
+def _begin(github: GitHub, seen: Observation) -> Observation:
+    """Right before the first write: whoever begins here, or takes over, has a dashboard that says so."""
+    return with_own_dashboard(github, seen, rehearsal=bool(seen.conducts.refusal))
 
 
 def _check_people(github: GitHub, seen: Observation, request: Request) -> Snapshot:
@@ -156,7 +165,7 @@ def _stop(github: GitHub, seen: Observation, request: Request) -> str:
         else [CreateComment(batch.issue.node_id, control_comment(control, text))]
     )
     changes += [CloseIssue(batch.issue.node_id)] if batch.issue.is_open else []
-    _write_all(github, changes, f"batch #{batch.number} could not be stopped")
+    _write_all(github, seen, changes, f"batch #{batch.number} could not be stopped")
     return f"batch #{batch.number} is stopped; {how}"
 
 
@@ -188,7 +197,7 @@ def _resume(github: GitHub, seen: Observation, request: Request) -> str:
         [] if said else [CreateComment(batch.issue.node_id, control_comment(control, text))]
     )
     changes += [] if batch.issue.is_open else [ReopenIssue(batch.issue.node_id)]
-    _write_all(github, changes, f"batch #{number} could not be resumed")
+    _write_all(github, seen, changes, f"batch #{number} could not be resumed")
     return f"batch #{number} goes on{again}"
 
 
@@ -230,7 +239,9 @@ def _by(request: Request) -> str:
     return f"{quote_line(request.actors[0])} in [run {request.run}](../actions/runs/{request.run})"
 
 
-def _write_all(github: GitHub, changes: Sequence[Change], trouble: str) -> None:
+def _write_all(github: GitHub, seen: Observation, changes: Sequence[Change], trouble: str) -> None:
+    if changes:
+        _begin(github, seen)
     answers = github.write(changes) if changes else ()
     refused = [answer.error for answer in answers if answer.error]
     if refused:
@@ -271,6 +282,7 @@ def _approve(github: GitHub, seen: Observation, request: Request) -> str:
             record = replace(reset_by_order(item.record), approval=approval)
             decisions.append(board.move(item, Status.READY, record, f"approved by {request.actors[0]}"))
     effects = Effects()
+    seen = _begin(github, seen)
     act_on(github, decisions, seen, effects)
     done = [number for number in sorted(chosen) if number not in effects.skipped]
     if effects.refused:
@@ -433,6 +445,7 @@ def _write(
     interval = config.reconcile_interval if order.chosen.reconcile is None else order.chosen.reconcile
     body = batch_body(order, record, results, outline, interval)
     labels = (config.label("batch"), state_label(record.state, config))
+    _begin(github, seen)
     github.ensure_labels(batch_labels(config))
     (said,) = github.write([CreateIssue(batch_title(order), body, labels)])
     if said.error:

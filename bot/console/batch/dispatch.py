@@ -3,10 +3,12 @@
 import json
 from collections.abc import Mapping
 
+from bot.conductor.act.begin import NotTheConductor
 from bot.console.batch.inputs import read_request
 from bot.github.port import GitHub
-from bot.model.config import BATCH_WORKFLOW
+from bot.model.config import BATCH_WORKFLOW, Config
 from bot.model.errors import UsageError
+from bot.notation.config import read_config
 from bot.printing import say, say_json
 
 
@@ -32,8 +34,21 @@ def check(inputs: Mapping[str, str]) -> None:
 
 
 def dispatch(github: GitHub, inputs: Mapping[str, str]) -> int:
-    """The run's id, or 0 where the server does not tell it. Raises WorkflowMissing and what the port raises."""
-    return github.dispatch(BATCH_WORKFLOW, github.view("cf", None).repository.default_branch, inputs)
+    """The run's id, or 0 where the server does not tell it. Raises WorkflowMissing, NotTheConductor and what the port raises."""
+    view = github.view("cf", None)
+    _check_conductor(read_config(view.config_text, view.config_blob))
+    return github.dispatch(BATCH_WORKFLOW, view.repository.default_branch, inputs)
+
+
+def _check_conductor(config: Config) -> None:
+    """The workflow writes as the jobs' own account, or as an App; where a person's account conducts it would be refused."""
+    person = config.conductor
+    if person and not person.endswith("[bot]"):
+        raise NotTheConductor(
+            f"{person} conducts here (identity.conductor), so {BATCH_WORKFLOW} may not write the order: give it where that"
+            " account's token is, as `cf batch` without a verb, with CF_BATCH_TASKS, GITHUB_ACTOR and GITHUB_RUN_ID set."
+            " Nothing was written"
+        )
 
 
 def number_of(text: str) -> str:

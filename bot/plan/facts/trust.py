@@ -9,6 +9,7 @@ from bot.model.record import Approval, Record
 from bot.model.snapshot import Permission, Snapshot
 from bot.model.task import Task
 from bot.notation.digests import digest_of
+from bot.plan.facts.who_conducts import is_named
 
 _EDITS = (EventKind.EDITED, EventKind.RENAMED)
 _RANKS = ("none", "read", "triage", "write", "maintain", "admin")
@@ -28,8 +29,11 @@ class Unknown(Struct, frozen=True):
 
 
 def is_person(account: Account, snapshot: Snapshot) -> bool:
-    """Whether somebody is behind the account: not one of ours, no bot, not deleted, and not named in `trust.ignore`."""
-    ours = account.id in snapshot.accounts
+    """Whether somebody is behind the account: not one of ours, no bot, not deleted, and not named in `trust.ignore`.
+
+    A person's account that conducts is ours: it orders, answers and approves nothing.
+    """
+    ours = account.id in snapshot.accounts or is_named(account, snapshot.config.conductor)
     return not (ours or account.is_bot or account == GHOST or _named(account, snapshot.config.trust.ignore))
 
 

@@ -68,6 +68,16 @@ class Accounts:
         role = self.roles.get(login.lower(), "none")
         return "read" if role == "none" and login.lower() in self.by_login and not self.private else role
 
+    def role_for(self, token: Token, login: str) -> str:
+        """What the permission question is answered. Raises ApiError: 403 for a person who may not push, 404 for an unknown login.
+
+        Source: docs.github.com, "REST API endpoints for collaborators", whose answer to others is a 403 in these words.
+        """
+        if token.permissions is None and ROLES.index(self.role(token.account.login)) < ROLES.index("write"):
+            raise forbidden("Must have push access to view collaborator permission.")
+        self.get(login)
+        return self.role(login)
+
     def mint(
         self, name: str, account: Account, kind: str, permissions: Mapping[str, str] | None, run: int = 0
     ) -> Token:

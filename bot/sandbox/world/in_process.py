@@ -177,8 +177,12 @@ class InProcess:
 
     def permission(self, login: str) -> str:
         with self._call("permission"):
-            accounts = self._world.accounts
-            return accounts.role(login) if login.lower() in accounts.by_login else "none"
+            try:
+                return self._world.accounts.role_for(self._token, login)
+            except ApiError as error:
+                if error.status == 404:
+                    return "none"
+                raise
 
     def comments_by_id(self, node_ids: Sequence[str]) -> Mapping[str, Comment]:
         with self._call("comments_by_id", resource="graphql"):

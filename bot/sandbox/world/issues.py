@@ -173,11 +173,23 @@ class Issues:
         self.core.accounts.require(by, "write", "issues", role="admin")
         if by.kind == "run":
             raise forbidden()
+        self._take_out(issue)
+        self._tell("deleted", issue, by)
+
+    def transfer(self, issue: IssueState, by: Token) -> None:
+        """Move it to another repository, or make a discussion of it: here it is gone, and so are its comments.
+
+        Source: docs.github.com, "Transferring an issue to another repository" and "Moderating discussions"; whoever may write can.
+        """
+        self.core.accounts.require(by, "write", "issues", role="write")
+        self._take_out(issue)
+        self._tell("transferred", issue, by)
+
+    def _take_out(self, issue: IssueState) -> None:
         del self.by_number[issue.number], self.nodes[issue.node_id]
         self.deleted.add(issue.number)
         for comment in issue.comments:
             del self.comments[comment.id], self.nodes[comment.node_id]
-        self._tell("deleted", issue, by)
 
     # ------------------------------------------------------------------ labels of an issue
 

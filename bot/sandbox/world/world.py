@@ -242,6 +242,15 @@ class World:
         self.issues.delete(self.issues.get(number), self.token(by))
 
     @_serial
+    def transfer_issue(self, number: int, by: str | Account | Token = "maintainer") -> None:
+        """Move an issue to another repository, or make a discussion of it."""
+        self.issues.transfer(self.issues.get(number), self.token(by))
+
+    @_serial
+    def lock_issue(self, number: int, by: str | Account | Token = "maintainer") -> None:
+        self.issues.lock(self.issues.get(number), self.token(by))
+
+    @_serial
     def block(self, number: int, on: int | Ref, by: str | Account | Token = "maintainer") -> None:
         """Add a native edge: the issue is blocked by the other one."""
         ref = Ref(self.repository, on) if isinstance(on, int) else on

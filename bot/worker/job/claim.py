@@ -23,6 +23,7 @@ from bot.notation.needs import read_needs
 from bot.notation.records import read_record
 from bot.notation.reports import kept_as, report_name
 from bot.plan.facts.trust import edits_of, edits_since, rank, sees_all_since
+from bot.plan.facts.who_conducts import is_named
 from bot.plan.starts.waiting import OFF
 from bot.worker.job.context import JobContext
 
@@ -164,20 +165,30 @@ def read_claim(github: Reader, context: JobContext, config: Config) -> ClaimFact
 def read_own_record(github: Reader, unit: Unit, issue: Issue | None = None) -> Record | None:
     """The record of the unit's first task, from the comment that the unit names. Raises Unreadable.
 
-    Where the issue was read just now and shows that comment, nothing more is asked.
+    Where the issue was read just now and shows that comment, nothing more is asked. Where two conductors had each written a status
+    comment, the named one may have been folded since: then the one that stands counts.
     """
     number = unit.comments[0]
     shown = next((one for one in (issue.comments if issue else ()) if one.id == number), None)
     try:
-        return read_record(shown or github.comment(number), unit.lead, unit.accounts)
+        named = shown or github.comment(number)
     except NotFound:
         return None
+    record = read_record(named, unit.lead, unit.accounts)
+    if record is not None or named.author.id not in unit.accounts:
+        return record
+    return _standing_record(issue or github.issue(unit.lead), unit)
+
+
+def _standing_record(issue: Issue, unit: Unit) -> Record | None:
+    found = (read_record(comment, unit.lead, unit.accounts) for comment in issue.comments)
+    return next((record for record in found if record is not None), None)
 
 
 def may_order(github: Reader, account: Account, config: Config) -> bool:
     """Whether this account's words count here: a person with the permission that the configuration asks for."""
     ignored = any(account.login.casefold() == name.casefold() for name in config.trust.ignore)
-    if account == GHOST or account.is_bot or ignored:
+    if account == GHOST or account.is_bot or ignored or is_named(account, config.conductor):
         return False
     return rank(github.permission(account.login)) >= rank(config.trust.permission)
 

@@ -32,6 +32,7 @@ from bot.worker.change.merging import is_plain_merge, unsettled
 from bot.worker.change.stale import is_stale_refusal
 from bot.worker.change.starting_point import is_already_there, is_ours, is_over, own_branch
 from bot.worker.job.claim import read_own_record, still_wanted, unapproved
+from bot.worker.job.conductor import check_conductor
 from bot.worker.job.configuration import configuration_of
 from bot.worker.job.context import JobContext
 from bot.worker.programs.redact import Redactor
@@ -60,6 +61,7 @@ def publish(github: GitHub, context: JobContext, credential: Credential) -> Repo
             str(context.key), context.key.task, Outcome.REFUSED, words, run_attempt=context.run_attempt
         )
     config = configuration_of(github, context.unit)
+    check_conductor(github, context.unit, config)
     git = Git(context.workspace / ".git", context.environ, tree=context.workspace)
     with TemporaryDirectory(dir=context.temp) as folder:
         proven = (

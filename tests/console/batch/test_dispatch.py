@@ -93,3 +93,12 @@ def test_who_may_not_start_the_workflow_is_told_so_by_github(story, monkeypatch,
     assert main(["batch", "run", "12"]) == 1
     assert capsys.readouterr().err.startswith("cf: ")
     assert orders(story) == []
+
+
+def test_where_a_persons_account_conducts_the_workflow_is_not_started(story, capsys):
+    story.world.push_files(
+        "main", {".github/cf.yml": f"{CONFIG}identity: {{conductor: octocat}}\n"}, "x", by="maintainer"
+    )
+    assert main(["batch", "run", "1"]) == 1
+    assert "octocat conducts here" in capsys.readouterr().err
+    assert orders(story) == []

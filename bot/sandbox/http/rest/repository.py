@@ -13,7 +13,7 @@ def get_repository(call: Call) -> Reply:
 
 def permission(call: Call) -> Reply:
     login = call.params["username"]
-    call.world.accounts.get(login)
+    call.world.accounts.role_for(call.token, login)
     return Reply(call.render.permission(login))
 
 
