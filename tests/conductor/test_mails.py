@@ -36,7 +36,11 @@ ENDS: dict[str, tuple[Outcome, dict[str, Any]]] = {
     "stalled": (Outcome.STALLED, {}),
     "no_changes": (Outcome.NO_CHANGES, {}),
     "unverified": (Outcome.UNVERIFIED, {}),
-    **{f"held: {hold}": (Outcome.HELD, {"hold": hold, "head": "c" * 40}) for hold in Hold},
+    **{
+        f"held: {hold}": (Outcome.HELD, {"hold": hold, "head": "c" * 40})
+        for hold in Hold
+        if hold is not Hold.STALE
+    },  # that goes on by itself
     "held": (Outcome.HELD, {"head": "c" * 40}),
 }
 

@@ -20,6 +20,7 @@ def paused(config="", by="maintainer"):
     story.world.accounts.app_token(STALE, {"issues": "write"})
     ran = story.ready()
     tick_as(story, BOT)
+    story.begin(f"cf-{ran}-1")
     story.world.label(board(story).number, "cf:pause", by=by)
     task = story.ready()
     return story, ran, task

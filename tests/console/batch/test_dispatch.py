@@ -6,6 +6,7 @@ import pytest
 
 from bot.cli import main
 from tests.conductor.batching import issue, order
+from tests.conductor.story import CONFIG
 
 
 def orders(story):

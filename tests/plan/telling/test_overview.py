@@ -102,7 +102,8 @@ UNKNOWN = a_running(run=0).record
 @pytest.mark.parametrize(
     ("decision", "fields", "words", "run"),
     [
-        (a_decision(Status.IN_PROGRESS, Verb.RUNNING, record=LIVE), {}, "", 900),
+        (a_decision(Status.IN_PROGRESS, Verb.RUNNING, record=LIVE, reason="running as cf-1-1"), {}, "", 900),
+        (a_decision(Status.IN_PROGRESS, Verb.RUNNING, record=LIVE, reason="queued"), {}, "queued", 900),
         (a_decision(Status.IN_PROGRESS, Verb.RUNNING, record=UNKNOWN), {}, "why", 0),
         (a_decision(Status.IN_PROGRESS, Verb.START, record=UNKNOWN), {"started": {1: 901}}, "", 901),
         (a_decision(Status.IN_PROGRESS, Verb.START, record=LIVE), {"started": {1: 901}}, "", 900),
