@@ -150,21 +150,21 @@ def full_of_words():
 
 # What is no foreign text: each place that the record of a tick shows as it is. A new field that holds text is none of them yet.
 ACCOUNTS = {
-    "Account.login", "Answer.by", "Approval.by", "Control.by", "Happening.who", "Order.by", "Proposed.consent", "Record.consent",
+    "Account.login", "Answer.by", "Approval.by", "Control.by", "Happening.who", "Order.by", "Proposed.consent", "Record.consent", "Report.asked",
     "Snapshot.permissions{}",
 }  # fmt: skip
 OF_GITHUB = {
     "Comment.node_id", "Issue.node_id", "Job.conclusion", "Job.status", "Pull.head_sha", "Pull.node_id", "Pull.repository",
     "Ref.repository", "Repository.default_branch", "Repository.full_name", "Repository.node_id", "Repository.server",
-    "Run.conclusion", "Run.event", "Run.status", "Snapshot.permissions",
+    "Run.conclusion", "Run.event", "Run.node_id", "Run.status", "Unsaid.comment", "Snapshot.permissions",
 }  # fmt: skip
 KEYS_AND_DIGESTS = {
-    "Answer.fingerprint", "Approval.digest", "Attempt.digest", "Attempt.evidence", "Attempt.failure", "Attempt.head",
+    "Answer.fingerprint", "Approval.digest", "Attempt.blob", "Attempt.digest", "Attempt.evidence", "Attempt.failure", "Attempt.head",
     "BatchRecord.config", "BatchRecord.facts", "BatchRecord.sums{}", "BatchRecord.was{}", "Blocker.fingerprint", "Config.blob",
     "ConfigChange.after", "ConfigChange.before", "Happening.action", "Happening.key", "Record.asked_in", "Record.automatic",
     "Record.blamed", "Record.earlier", "Record.head", "Record.notices", "Record.unshared", "Report.base", "Report.failure",
     "Report.head", "Report.key", "Search.base", "Search.heads", "SharedFix.failure", "Snapshot.fixed{}", "Snapshot.remembered{}",
-    "Snapshot.spent{}", "Task.digest",
+    "Snapshot.spent{}", "Task.digest", "Unsaid.fingerprint", "Unwritten.blob",
 }  # fmt: skip
 CHOSEN_BY_NAME = {
     "Answer.rule", "Attempt.engine", "Attempt.model", "BatchOverrides.isolation", "BatchOverrides.merge",
@@ -173,7 +173,7 @@ CHOSEN_BY_NAME = {
     "RepositorySettings.variables", "RepositorySettings.variables{}",
 }  # fmt: skip
 CONFIGURED = {
-    "Blockers.escalate_to", "Config.category_prefix", "Config.engine", "Config.engines{}", "Config.inference", "Config.isolation",
+    "Blockers.escalate_to", "Config.category_prefix", "Config.conductor", "Config.engine", "Config.engines{}", "Config.inference", "Config.isolation",
     "Config.max_parallel_by_label{}", "Config.merge", "Config.model", "Config.order", "Config.prefix", "Config.priority_prefix",
     "Config.runner", "Config.shared_fixes", "Config.start", "Config.supervisor", "Config.warnings", "Config.webhook_events",
     "Dependencies.keywords", "Dependencies.satisfied_by", "Dependencies.sync", "EngineConfig.base_url", "EngineConfig.model",
@@ -267,7 +267,7 @@ def test_no_word_about_a_batch_is_left_and_the_words_on_it_still_count():
     (batch,) = redacted(replace(snapshot, batches=(replace(snapshot.batches[0], problem=""),))).batches
     assert WORD not in json.dumps(write_snapshot(redacted(replace(snapshot, batches=(batch,)))))
     assert (batch.record.gate, batch.record.inference) == (
-        replace(search, reason=named(WORD), log=""),
+        replace(search, reason=named(WORD), log=named(WORD)),
         (),
     )
     assert batch.record.happenings == (replace(happening, reason=named(WORD)),)
