@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.model.cause import Cause, Met
+from bot.model.config import Config
 from bot.model.record import Attempt, Record
 from bot.model.report import NO_FAULT, GateStatus, Outcome, Report
 from bot.model.run import Artifact, Job, Run
@@ -228,8 +229,8 @@ def _without_report(run: Run, legs: Legs) -> Ending:
     return Ending(Outcome.INFRA, "the agent's job succeeded, but its report is missing")
 
 
-def merge_facts(record: Record, ending: Ending, now: datetime, blob: str = "") -> Attempt:
-    """The newest attempt with what its ending says, under the configuration `blob`.
+def merge_facts(record: Record, ending: Ending, now: datetime, config: Config) -> Attempt:
+    """The newest attempt with what its ending says, under this configuration.
 
     How long it took is the longer of GitHub's word and the job's own.
     """
@@ -237,7 +238,7 @@ def merge_facts(record: Record, ending: Ending, now: datetime, blob: str = "") -
     report = ending.report
     cause = ending.cause
     if cause is not None and cause.cause is Cause.PROVIDER and not cause.key:
-        cause = replace(cause, key=attempt.engine)
+        cause = replace(cause, key=attempt.engine or config.engine)
     ended = replace(
         attempt,
         outcome=ending.outcome,
@@ -246,7 +247,7 @@ def merge_facts(record: Record, ending: Ending, now: datetime, blob: str = "") -
         minutes=max(ending.minutes, report.minutes if report else 0.0),
         evidence=_evidence(record, ending),
         cause=cause,
-        blob=blob if cause else "",
+        blob=config.blob if cause else "",
     )
     if report is None:
         return ended

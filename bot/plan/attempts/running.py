@@ -45,7 +45,7 @@ def end_live(
     if isinstance(ending, frozenset):
         return board.decide(item, verb, why, status, item.record, notices=notices, wants=ending)
     if ending is not None and ending.report is not None:
-        record = with_newest(item.record, merge_facts(item.record, ending, board.snapshot.now))
+        record = with_newest(item.record, merge_facts(item.record, ending, board.snapshot.now, board.config))
         if not spared:  # its leg has ended by itself, and the run goes on for the others
             record = ended(record, Outcome.CANCELLED, live.cancelled_for or why, board.snapshot.now)
         return board.decide(item, verb, why, status, record, notices=notices)
@@ -203,7 +203,7 @@ def _overdue(live: Attempt, board: Board) -> bool:
 
 def _finish(item: Item, board: Board, key: Key, record: Record, ending: Ending) -> Decision:
     now = board.snapshot.now
-    record = with_newest(record, merge_facts(record, ending, now, board.config.blob))
+    record = with_newest(record, merge_facts(record, ending, now, board.config))
     config = board.config.with_chosen(board.chosen(item))
     common = board.is_common(record.attempts[-1].cause)
     effect = effect_of(key, record, ending, config, now, in_batch=item.number in board.batches, common=common)
