@@ -161,6 +161,8 @@ class Anything(RuleBasedStateMachine):
     @rule()
     def look_at_lists_that_are_behind(self):
         self.blind = True  # what was posted last cannot be seen in such lists, and may be posted again
+        if not self.dashboards():
+            self.paused = False  # lists of the time before the first record, and a dashboard that is gone: as on the first day
         self.world.faults.lag(4)
         self.tick()
         self.world.faults.stale_reads = 0

@@ -104,6 +104,22 @@ def test_a_dashboard_that_vanished_is_taken_for_a_pause_and_asks_who_ordered_las
     assert f"cf-{waiting}-1" in story.starts()
 
 
+def test_a_dashboard_that_vanished_is_not_replaced_by_the_memory_of_one_before_it():
+    story, ran, _ = paused()
+    story.world.unlabel(board(story).number, "cf:pause")
+    tick_as(story, BOT)
+    story.world.close(board(story).number)
+    tick_as(story, BOT)
+    story.world.label(board(story).number, "cf:pause", by="triager")
+    starts = story.starts()
+    story.world.transfer_issue(board(story).number)
+    story.ready()
+    tick_as(story, BOT)
+    tick_as(story, BOT)
+    assert story.starts() == starts
+    assert ran
+
+
 def test_a_dashboard_that_vanished_after_everything_was_merged_is_one_as_well():
     story = two()
     task = story.ready()

@@ -56,8 +56,7 @@ def with_own_dashboard(github: GitHub, seen: Observation, *, rehearsal: bool = F
     made = _made(said.number, said.node_id, body, (label, *paused), seen)
     if not rehearsal and _another_was_first(github, made, seen):
         return seen
-    before = [issue for issue in (*_newest(seen), *conducts.spare) if issue.is_open]
-    github.write(handed_over(before, said.number))
+    github.write(handed_over([*_newest(seen), *conducts.spare], said.number))
     newest = Dashboard(made, state)
     return replace(
         seen,
@@ -69,10 +68,14 @@ def with_own_dashboard(github: GitHub, seen: Observation, *, rehearsal: bool = F
 
 
 def handed_over(issues: list[Issue], successor: int) -> list[Change]:
-    """Close dashboards of ours whose place another has taken: a link to it is left, and no memory that could be read again."""
+    """Close dashboards of ours whose place another has taken: a link to it is left, and no memory that could be read again.
+
+    Also of those that people closed: with the later one lost, an old memory would say that nothing is paused.
+    """
     changes: list[Change] = []
     for issue in issues:
-        changes += [EditIssue(issue.node_id, moved_dashboard(successor)), CloseIssue(issue.node_id)]
+        changes.append(EditIssue(issue.node_id, moved_dashboard(successor)))
+        changes += [CloseIssue(issue.node_id)] if issue.is_open else []
     return changes
 
 
