@@ -187,7 +187,7 @@ class Snapshots:
             if one.done:
                 continue
             found = repository.get(one.name)
-            if found is None:
+            if found is None or not all(found["nodes"]):
                 raise TryLater(
                     f"GitHub's answer lacks the list of {one.name} issues of {self._session.repository}"
                 )
