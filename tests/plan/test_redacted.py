@@ -150,7 +150,7 @@ ACCOUNTS = {
 OF_GITHUB = {
     "Comment.node_id", "Issue.node_id", "Job.conclusion", "Job.status", "Pull.head_sha", "Pull.node_id", "Pull.repository",
     "Ref.repository", "Repository.default_branch", "Repository.full_name", "Repository.node_id", "Repository.server",
-    "Run.conclusion", "Run.event", "Run.status", "Snapshot.permissions",
+    "Run.conclusion", "Run.event", "Run.node_id", "Run.status", "Snapshot.permissions",
 }  # fmt: skip
 KEYS_AND_DIGESTS = {
     "Answer.fingerprint", "Approval.digest", "Attempt.digest", "Attempt.evidence", "Attempt.failure", "Attempt.head",

@@ -416,7 +416,8 @@ class Actions:
                 )
                 job.completed_at = self.core.now
                 if run.cancelled_by and conclusion == "cancelled":
-                    job.annotations = (*job.annotations, f"The run was canceled by @{run.cancelled_by}.")
+                    slug = run.cancelled_by.removesuffix("[bot]")  # an App's name stands there as its slug
+                    job.annotations = (*job.annotations, f"The run was canceled by @{slug}.")
         for waiting in self.groups.leave(run.id):
             self.runs[waiting].status = "queued"
             self.engine.start(self.runs[waiting])
