@@ -5,12 +5,15 @@ plain first (`bot/notation/joblog.py`), so words of others that are quoted in a 
 """
 
 import logging
+import re
 import sys
 import threading
 import traceback
+from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
+from bot.notation.bounds import cut
 from bot.notation.joblog import defused, plain, plain_json
 
 
@@ -43,6 +46,30 @@ def terminal() -> TextIO:
     """Returns standard output for a program that draws: colours stay, commands do not."""
     drawn: Any = _Drawn(sys.stdout)
     return drawn  # type: ignore[no-any-return]  # it has all that the real one has
+
+
+SUMMARY_MOST = 1024 * 1024 - 1024
+"""Bytes of a step's summary: GitHub drops all of it where the file passes a mebibyte, and others may add to it.
+
+Source: docs.github.com, "Workflow commands for GitHub Actions", on adding a job summary.
+"""
+
+_HEADING = re.compile(r"^#{2,3} ", re.MULTILINE)
+_LEFT_OUT = re.compile(r"\A_(\d+) earlier parts are left out._\n\n")
+
+
+def add_to_summary(file: Path, text: str) -> None:
+    """Add a part, which begins with a heading. Earlier ones that leave it no room are taken away, and counted."""
+    part = cut(text, SUMMARY_MOST - 100).encode("utf-8", "replace")
+    before = file.read_bytes() if file.exists() else b""
+    if len(before) + len(part) <= SUMMARY_MOST:
+        with file.open("ab") as out:
+            out.write(part)
+        return
+    shown = before.decode("utf-8", "replace")
+    told = _LEFT_OUT.match(shown)
+    count = max(1, len(_HEADING.findall(shown))) + (int(told[1]) if told else 0)
+    file.write_bytes(f"_{count} earlier parts are left out._\n\n".encode() + part)
 
 
 def set_up() -> None:

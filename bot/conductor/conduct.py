@@ -19,7 +19,7 @@ from bot.conductor.workflow_settings import read_settings
 from bot.github.port import GitHub
 from bot.model.config import CONDUCTOR_WORKFLOW, Config
 from bot.model.errors import BotError, UsageError
-from bot.printing import say
+from bot.printing import add_to_summary, say
 
 if TYPE_CHECKING:
     from bot.models.client import Budget
@@ -127,8 +127,7 @@ def _tell(last: Tick, environ: Mapping[str, str]) -> None:
         say(f"cf: webhook: {problem}")
     if summary := environ.get("GITHUB_STEP_SUMMARY"):
         told = markdown(last, last.due) + (f"\n- webhook: {problem}\n" if problem else "")
-        with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(told[:900_000])
+        add_to_summary(Path(summary), told)
     if folder := environ.get("CF_TICK"):
         from bot.conductor.recording import keep
 

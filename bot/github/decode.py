@@ -34,7 +34,12 @@ _EVENTS = {
     "ReopenedEvent": EventKind.REOPENED,
     "RenamedTitleEvent": EventKind.RENAMED,
 }
-_CLOSED_NEEDS = {"NOT_PLANNED": NeedState.NOT_PLANNED, "DUPLICATE": NeedState.DUPLICATE}
+_CLOSED_NEEDS = {
+    "": NeedState.COMPLETED,  # closed before there were reasons
+    "COMPLETED": NeedState.COMPLETED,
+    "NOT_PLANNED": NeedState.NOT_PLANNED,
+    "DUPLICATE": NeedState.DUPLICATE,
+}
 
 
 def time(text: str) -> datetime:
@@ -61,7 +66,6 @@ def account(actor: Json | None) -> Account:
 
 def issue(node: Json) -> Issue:
     """An issue of the snapshot, or a pull request that is asked for by an issue's number."""
-    state_reason = str(node.get("stateReason") or "").lower()
     created = time(node["createdAt"])
     number = int(node["number"])
     edges = _edges(node, "blockedBy")
@@ -77,7 +81,7 @@ def issue(node: Json) -> Issue:
         body=node.get("body") or "",
         author=account(node.get("author")),
         is_open=(node.get("state") or node.get("pullState")) == "OPEN",
-        state_reason=StateReason(state_reason) if state_reason in list(StateReason) else None,
+        state_reason=_state_reason(node),
         labels=tuple(label["name"] for label in nodes(node, "labels")),
         created_at=created,
         updated_at=time(node["updatedAt"]),
@@ -93,6 +97,14 @@ def issue(node: Json) -> Issue:
         locked=bool(node.get("locked")),
         is_pull=node.get("__typename") == "PullRequest",
     )
+
+
+def _state_reason(node: Json) -> StateReason | None:
+    """Why it is closed, or open again. What GitHub may add is neither: such an issue is not completed, and does not start."""
+    said = str(node.get("stateReason") or "").lower()
+    if (node.get("state") or node.get("pullState")) not in ("OPEN", "CLOSED", "MERGED"):
+        return StateReason.OTHER
+    return (StateReason(said) if said in list(StateReason) else StateReason.OTHER) if said else None
 
 
 def pull(node: Json) -> Pull:
@@ -141,7 +153,9 @@ def need(node: Json) -> NeedState:
         return NeedState.OPEN_PULL if node.get("pullState") == "OPEN" else NeedState.CLOSED_UNMERGED
     if node.get("state") == "OPEN":
         return NeedState.OPEN
-    return _CLOSED_NEEDS.get(str(node.get("stateReason") or ""), NeedState.COMPLETED)
+    if node.get("state") != "CLOSED":
+        return NeedState.UNKNOWN
+    return _CLOSED_NEEDS.get(str(node.get("stateReason") or ""), NeedState.CLOSED_OTHERWISE)
 
 
 def rest_need(found: Json) -> NeedState:
@@ -151,7 +165,10 @@ def rest_need(found: Json) -> NeedState:
             return NeedState.MERGED
         return NeedState.OPEN_PULL if found.get("state") == "open" else NeedState.CLOSED_UNMERGED
     return need(
-        {"state": str(found.get("state")).upper(), "stateReason": str(found.get("state_reason")).upper()}
+        {
+            "state": str(found.get("state")).upper(),
+            "stateReason": str(found.get("state_reason") or "").upper(),
+        }
     )
 
 

@@ -1,11 +1,11 @@
 """Many small things in one GraphQL request: the state of needs, comments by node id."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.github import decode, documents, rest
 from bot.github.faults import clean, where
-from bot.github.session import Reply, Session, check_progress
+from bot.github.session import Reply, Session, check_progress, whole
 from bot.model.errors import BotError, TryLater
 from bot.model.issue import Comment, NeedState
 from bot.model.ref import Ref
@@ -57,25 +57,38 @@ def comments_by_id(session: Session, node_ids: Sequence[str]) -> Mapping[str, Co
 def in_milestone(session: Session, title: str) -> tuple[int, ...]:
     """See `Reader.in_milestone`. GitHub's own filter by title is a search, so titles are compared here once more."""
     named = {"owner": session.owner, "name": session.name}
-    doing = f"reading milestones of {session.repository}"
-    reply = session.query(documents.MILESTONES, {**named, "title": title}, doing)
-    listed = decode.nodes((reply.data.get("repository") or {}), "milestones")
-    numbers: set[int] = set()
-    for milestone in listed:
-        if str(milestone["title"]).casefold() != title.casefold():
-            continue
-        after: str | None = None
-        while True:
-            variables = {**named, "number": milestone["number"], "after": after}
-            reply = session.query(documents.IN_MILESTONE, variables, doing)
-            inside = ((reply.data.get("repository") or {}).get("milestone") or {}).get("issues") or {}
-            numbers |= {int(node["number"]) for node in inside.get("nodes") or () if node}
-            page = inside.get("pageInfo") or {}
-            if not page.get("hasNextPage"):
-                break
-            check_progress(page["endCursor"] != after)
-            after = page["endCursor"]
-    return tuple(sorted(numbers))
+    place = f"the milestones of {session.repository}"
+    reply = whole(session.query(documents.MILESTONES, {**named, "title": title}, f"reading {place}"), place)
+    found = _page(reply.data, place, "repository", "milestones")
+    titled = [node for node in found["nodes"] if str(node["title"]).casefold() == title.casefold()]
+    return tuple(
+        sorted({number for node in titled for number in _inside(session, int(node["number"]), place)})
+    )
+
+
+def _inside(session: Session, milestone: int, place: str) -> Iterator[int]:
+    """The open issues of one milestone, all pages."""
+    after: str | None = None
+    while True:
+        variables = {"owner": session.owner, "name": session.name, "number": milestone, "after": after}
+        reply = whole(session.query(documents.IN_MILESTONE, variables, f"reading {place}"), place)
+        found = _page(reply.data, place, "repository", "milestone", "issues")
+        yield from (int(node["number"]) for node in found["nodes"])
+        page = found["pageInfo"]
+        if not page["hasNextPage"]:
+            return
+        check_progress(page["endCursor"] != after)
+        after = page["endCursor"]
+
+
+def _page(data: Mapping[str, Any], place: str, *names: str) -> Mapping[str, Any]:
+    """A page of a list below these names. Raises TryLater where it, or an entry of it, is missing."""
+    found: Any = data
+    for name in names:
+        found = (found or {}).get(name)
+    if not found or found.get("nodes") is None or not all(found["nodes"]):
+        raise TryLater(f"GitHub's answer lacks {place}; try again later")
+    return dict(found)
 
 
 def _needs(session: Session, refs: Sequence[Ref]) -> dict[Ref, NeedState]:

@@ -129,7 +129,8 @@ class Writer(Protocol):
     def write(self, changes: Sequence[Change]) -> tuple[Written, ...]:
         """Carry out the changes in order, in as few requests as possible; one answer each.
 
-        A refused change does not stop the others. If the connection dies, TryLater is raised and any prefix may hold.
+        A refused change does not stop the others, nor does one that GitHub does not finish even by itself. If GitHub cannot be
+        reached any more, TryLater is raised and any prefix may hold.
         """
         ...
 

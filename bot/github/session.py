@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from bot.github.faults import Answer, Busy, Limited, Lost, fault, graphql_fault
+from bot.github.faults import Answer, Busy, Limited, Lost, clean, fault, forbidden, graphql_fault
 from bot.github.retry import SHORT_WAIT, Repeat, policy
 from bot.github.wire import Wire
-from bot.model.errors import BotError, TryLater
+from bot.model.errors import BotError, CannotGoOn, TryLater
 
 _FIRST_PAUSE = timedelta(seconds=60)  # GitHub: at least a minute where no time is named, and longer each time
 _LONGEST_PAUSE = timedelta(minutes=15)
@@ -213,6 +213,19 @@ def check_progress(goes_on: bool) -> None:
     """Raises TryLater where the next page of a list is the one before once more: asked on, such a list would never end."""
     if not goes_on:
         raise TryLater("GitHub's list does not go on: its next page is the one before; try again later")
+
+
+def whole(reply: Reply, what: str) -> Reply:
+    """The reply, if nothing is missing in it: no list may look shorter than it is.
+
+    Raises TryLater where GitHub left out a part, CannotGoOn where the token may not read it.
+    """
+    for error in reply.errors:
+        said = clean(error.get("message")) or "no words"
+        if forbidden(error):
+            raise CannotGoOn(f"cannot read {what}: {said}; it needs issues: read")
+        raise TryLater(f"cannot read all of {what} now: {said}")
+    return reply
 
 
 def _expect_json(answer: Answer) -> Answer:

@@ -163,11 +163,14 @@ class Snapshots:
         return _SIZES[self._size]
 
     def _check(self, reply: Reply) -> None:
-        """Raise unless everything that decides is there: an empty answer must never look like an empty repository."""
+        """Raise unless everything that decides is there: an empty answer must never look like an empty repository.
+
+        What is not told of watched runs is not known, and is asked for in another way.
+        """
         repository = reply.data.get("repository")
         for error in reply.errors:
             path = where(error)
-            if repository is not None and _bearable(error, path):
+            if path[:1] == ("watched",) or (repository is not None and _bearable(error, path)):
                 _log.info("GitHub left out %s: %s", _spell(path), clean(error.get("message")))
                 continue
             place = _spell(path) or "the whole answer"
@@ -184,7 +187,7 @@ class Snapshots:
             if one.done:
                 continue
             found = repository.get(one.name)
-            if found is None:
+            if found is None or not all(found["nodes"]):
                 raise TryLater(
                     f"GitHub's answer lacks the list of {one.name} issues of {self._session.repository}"
                 )
@@ -265,8 +268,6 @@ def _bearable(error: Mapping[str, Any], path: tuple[str | int, ...]) -> bool:
     """Whether the rest may be used: a hidden node of a list, an issue number that is not there, a missing actor or closer."""
     if not path:
         return False
-    if path[0] == "watched":
-        return True  # what is not told is not known, and asked for in another way
     last = str(path[-1])
     if last[0] == "n" and last[1:].isdecimal():
         return error.get("type") == "NOT_FOUND"

@@ -7,7 +7,7 @@ from bot.github import documents
 from bot.github.faults import clean
 from bot.github.fit import fit, fit_title
 from bot.github.sending import Ready, Sender
-from bot.github.session import Session
+from bot.github.session import Session, whole
 from bot.model.change import (
     AddLabel,
     Change,
@@ -64,6 +64,7 @@ class Labels:
                 raise CannotGoOn(
                     f"cannot read the labels of {self._session.repository}: {said}; it needs issues: read"
                 )
+            whole(reply, f"the labels of {self._session.repository}")
             known = (found.get(f"label_{i}") for i in range(len(asked)))
             self.learn({label["name"]: label["id"] for label in known if label}, found["id"])
 

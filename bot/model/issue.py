@@ -26,6 +26,7 @@ class StateReason(StrEnum):
     NOT_PLANNED = "not_planned"
     DUPLICATE = "duplicate"
     REOPENED = "reopened"
+    OTHER = "other"  # one that GitHub has and this version does not know
 
 
 EVENTS_SEEN = 40
@@ -106,6 +107,7 @@ class NeedState(StrEnum):
     CLOSED_UNMERGED = "closed without merge"
     NOT_PLANNED = "closed as not planned"
     DUPLICATE = "closed as duplicate"
+    CLOSED_OTHERWISE = "closed for a reason that this version does not know"
     UNREADABLE = "unreadable"  # this token gets 404: it may exist or not
     DELETED = "deleted"  # 410
     UNKNOWN = "not looked up"  # the lookup failed for now

@@ -15,6 +15,11 @@ from bot.plan.facts.record_edits import reset_by_order, with_status
 from bot.plan.facts.trust import Unknown, may_label, may_order
 
 _PUTS_BACK = (Status.MERGED, Status.IN_PROGRESS)  # states that only we can bring about
+_DROPPED = {
+    StateReason.NOT_PLANNED: "closed as not planned",
+    StateReason.DUPLICATE: "closed as a duplicate",
+    StateReason.OTHER: "closed for a reason that this version of cf-conductor does not know",
+}
 _STAMP = "%Y%m%dT%H%M%S"
 _PUT_BACK_TOLD, _PATIENCE = 3, timedelta(hours=1)
 
@@ -24,13 +29,8 @@ def obey_close(item: Item, board: Board) -> Decision | None:
     issue = item.task.issue
     if issue.is_open:
         return None
-    if issue.state_reason in (StateReason.NOT_PLANNED, StateReason.DUPLICATE):
-        why = (
-            "closed as a duplicate"
-            if issue.state_reason is StateReason.DUPLICATE
-            else "closed as not planned"
-        )
-        return end_live(item, board, None, why, Verb.DROP)
+    if issue.state_reason in _DROPPED:
+        return end_live(item, board, None, _DROPPED[issue.state_reason], Verb.DROP)
     merged = merged_pull(item)
     if merged is not None:
         own = merged.number == item.record.pull or _is_by_live_attempt(merged, item, board)

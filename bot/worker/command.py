@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from bot.printing import pass_on, say
+from bot.printing import add_to_summary, pass_on, say
 from bot.worker.programs.cancellation import Cancellation
 
 if TYPE_CHECKING:
@@ -237,8 +237,7 @@ def _summarise(environ: Mapping[str, str], context: "JobContext", report: "Repor
     from bot.worker.job.summary import summary_of
 
     if file := environ.get("GITHUB_STEP_SUMMARY"):
-        with Path(file).open("a", encoding="utf-8") as summary:
-            summary.write(summary_of(report, f"{context.server}/{context.repository}"))
+        add_to_summary(Path(file), summary_of(report, f"{context.server}/{context.repository}"))
 
 
 def _output(environ: Mapping[str, str], name: str, value: str) -> None:

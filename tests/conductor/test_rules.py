@@ -26,6 +26,28 @@ def told(story, number, words):
 # ---------------------------------------------------------------------- outcomes
 
 
+@pytest.mark.parametrize("who", ["github-actions[bot]", "tidy-up[bot]", "a reader", "somebody who left"])
+def test_act_13_cancelled_by_whoever_is_no_person_with_permission_is_an_interruption(who):
+    """GitHub names an App by its slug alone, so it looks like a person."""
+    story = Story()
+    task = story.ready()
+    story.tick()
+    run = story.begin(f"cf-{task}-1")
+    if who == "tidy-up[bot]":
+        story.world.cancel(run, by=story.world.accounts.app_token("tidy-up", {"actions": "write"}))
+    elif who == "github-actions[bot]":
+        story.world.cancel(run, by=who)
+    else:
+        story.world.add_user(who.split()[-1], "write")
+        story.world.cancel(run, by=who.split()[-1])
+        story.world.add_user(who.split()[-1], "read" if who == "a reader" else "none")
+    for _ in range(3):
+        story.tick()
+
+    assert story.starts() == [f"cf-{task}-1", f"cf-{task}-2"]
+    assert story.record(task).interruptions == 1
+
+
 def test_act_13_cancelled_by_a_person_waits_for_that_person():
     story = Story()
     task = story.ready()

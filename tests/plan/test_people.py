@@ -34,7 +34,7 @@ from tests.builders import (
     words_of,
 )
 
-DROPPED = (StateReason.NOT_PLANNED, StateReason.DUPLICATE)
+DROPPED = (StateReason.NOT_PLANNED, StateReason.DUPLICATE, StateReason.OTHER)
 
 
 @pytest.mark.parametrize("status", Status)

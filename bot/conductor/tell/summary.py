@@ -7,6 +7,7 @@ from bot.conductor.tick import Tick
 from bot.model.decision import Decision
 from bot.model.event import Event
 from bot.model.overview import Overview
+from bot.notation.bounds import bounded
 from bot.notation.events import write_events
 from bot.notation.overview import gantt_text, graph_text
 from bot.notation.quoting import quote_line
@@ -16,6 +17,8 @@ from bot.plan.telling.events import Done, Reloaded, events_of
 from bot.plan.telling.overview import overview_of
 
 _EVENTS_MOST = 100
+_ROWS_MOST = 400_000  # bytes; a tick's summary shares the file with those of the ticks after it
+_REMARKS_MOST = 100_000
 
 
 def overview(tick: Tick) -> Overview:
@@ -68,12 +71,16 @@ def markdown(tick: Tick, next_look: datetime | None) -> str:
         members = sum(len(set(cycle)) for cycle in tick.plan.cycles)
         parts.append(f"Cycle members: {members}. Held behind cycles: {len(tick.plan.behind_cycles)}.")
     if tick.plan.decisions:
-        rows = [_row(decision, tick) for decision in tick.plan.decisions]
+        rows = bounded(
+            [_row(decision, tick) for decision in tick.plan.decisions], _ROWS_MOST, "| {} more | | | |"
+        )
         parts.append("\n".join(["| task | status | decision | reason |", "|---|---|---|---|", *rows]))
     if happened:
-        parts.append("\n".join(f"- `{event.event}`{_where(event)}" for event in happened[:_EVENTS_MOST]))
+        lines = [f"- `{event.event}`{_where(event)}" for event in happened]
+        rest = [f"- {len(lines) - _EVENTS_MOST} more"] if len(lines) > _EVENTS_MOST else []
+        parts.append("\n".join([*lines[:_EVENTS_MOST], *rest]))
     parts += [picture for picture in (graph_text(told), gantt_text(told, tick.seen.snapshot.now)) if picture]
-    parts += [f"- {remark}" for remark in remarks(tick)]
+    parts += bounded([f"- {remark}" for remark in remarks(tick)], _REMARKS_MOST, "- {} more remarks")
     if next_look is not None:
         parts.append(f"Something is due at {next_look:%H:%M:%S} UTC.")
     return "\n\n".join(parts) + "\n"

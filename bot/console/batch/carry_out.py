@@ -4,7 +4,6 @@ The issue is the order: no queued run holds the only copy of it. Nothing is writ
 version cannot do yet is refused, never ignored.
 """
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -43,7 +42,7 @@ from bot.plan.facts.record_edits import reset_by_order
 from bot.plan.facts.trust import Unapproved, Unknown, judge_order, may_order
 from bot.plan.graph.forecast import waves
 from bot.plan.graph.order import in_sequence
-from bot.printing import say
+from bot.printing import add_to_summary, say
 
 _NOTES = {
     Status.IN_PROGRESS: "runs already",
@@ -89,8 +88,7 @@ def carry_out(environ: Mapping[str, str], *, dry_run: bool) -> int:
         ) from error
     say(f"cf: {said}")
     if summary := environ.get("GITHUB_STEP_SUMMARY"):
-        with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(f"{said}{os.linesep}")
+        add_to_summary(Path(summary), f"{said}\n")
     return 0
 
 

@@ -13,7 +13,7 @@ from bot.model.config import Config
 from bot.model.record import Attempt, Record
 from bot.model.report import NO_FAULT, GateStatus, Outcome, Report
 from bot.model.run import Artifact, Job, Run
-from bot.model.snapshot import AnnotationsOf, JobsOf, Lookup, ReportIn, Snapshot
+from bot.model.snapshot import AnnotationsOf, JobsOf, Lookup, Permission, ReportIn, Snapshot
 from bot.model.unit import Kind
 from bot.notation.digests import named
 from bot.notation.keys import Key, keys_in
@@ -21,6 +21,7 @@ from bot.notation.reports import kept_as, report_name
 from bot.plan.attempts.baseline import baseline_of
 from bot.plan.attempts.brakes import CONFLICT
 from bot.plan.facts.causes import in_annotations, of_no_report, of_report
+from bot.plan.facts.trust import rank
 
 # What an outcome says by itself, where nobody gave a reason.
 _PLAIN_WORDS = {
@@ -28,8 +29,8 @@ _PLAIN_WORDS = {
     Outcome.STALLED: "the agent stood still",
     Outcome.UNVERIFIED: "no gate has proven it",
 }
-# Bots have brackets in their names: what a token of ours cancels is told by the record, if it is to be told.
 _CANCELLED_BY = re.compile(r"The (?:run|job) was cancell?ed by @([A-Za-z0-9][A-Za-z0-9-]{0,38})\.")
+_CANCELS = "write"  # the role that GitHub asks of whoever cancels a run
 _NEVER_STARTED = ("startup_failure", "action_required", "stale")
 
 
@@ -106,7 +107,11 @@ def _with_cause(ending: Ending, run: Run, legs: Legs, snapshot: Snapshot) -> End
 
 
 def _attributed(ending: Ending, legs: Legs, snapshot: Snapshot) -> Ending | frozenset[Lookup]:
-    """With the name of the person who pressed "Cancel workflow": GitHub leaves it as an annotation of the cancelled job."""
+    """With the name of the person who pressed "Cancel workflow": GitHub leaves it as an annotation of the cancelled job.
+
+    It names an App by its slug alone, as it would a person, so it is a person whom the permission look-up knows as one who can
+    cancel. Source: an annotation that Mergify recorded for its tests.
+    """
     cancelled = [
         job for job in (legs.agent, *legs.verify, legs.publish) if job and job.conclusion == "cancelled"
     ]
@@ -118,7 +123,12 @@ def _attributed(ending: Ending, legs: Legs, snapshot: Snapshot) -> Ending | froz
     names = [name for text in snapshot.annotations[job] if (name := cancelled_by(text))]
     if not names:
         return ending
-    return replace(ending, outcome=Outcome.CANCELLED, reason=f"cancelled by {names[0]}", by=names[0])
+    name = names[0]
+    if name not in snapshot.permissions:
+        return frozenset({Permission(name)})
+    if rank(snapshot.permissions[name]) < rank(_CANCELS):
+        return ending  # an App, or a workflow with the default token: its slug stands there without `[bot]`
+    return replace(ending, outcome=Outcome.CANCELLED, reason=f"cancelled by {name}", by=name)
 
 
 def cancelled_by(annotation: str) -> str:

@@ -16,7 +16,7 @@ from bot.plan.starts.batch_turns import failed_member, is_fresh
 from bot.plan.starts.waiting import Unmet, unmet_needs
 
 PASSED = (Status.DONE, Status.MERGED)
-_DROPPED = (StateReason.NOT_PLANNED, StateReason.DUPLICATE)
+_DROPPED = (StateReason.NOT_PLANNED, StateReason.DUPLICATE, StateReason.OTHER)
 
 
 class MemberStates:

@@ -12,7 +12,13 @@ from bot.plan.starts.waiting import state_of
 
 MOST = 50  # blockers that GitHub takes for one issue
 _PER_TICK = 40
-_ISSUES = (NeedState.OPEN, NeedState.COMPLETED, NeedState.NOT_PLANNED, NeedState.DUPLICATE)
+_ISSUES = (
+    NeedState.OPEN,
+    NeedState.COMPLETED,
+    NeedState.NOT_PLANNED,
+    NeedState.DUPLICATE,
+    NeedState.CLOSED_OTHERWISE,
+)
 Relation = tuple[int, Ref]
 
 

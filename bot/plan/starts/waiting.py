@@ -16,6 +16,7 @@ from bot.plan.board import Board
 _NEEDS_A_PERSON = {
     NeedState.NOT_PLANNED: "was closed as not planned",
     NeedState.DUPLICATE: "was closed as a duplicate",
+    NeedState.CLOSED_OTHERWISE: "was closed for a reason that this version of cf-conductor does not know",
     NeedState.CLOSED_UNMERGED: "is a pull request that was closed without merge",
     NeedState.UNREADABLE: "cannot be read with this token: it may be private, or not exist",
     NeedState.DELETED: "was deleted",
@@ -23,7 +24,14 @@ _NEEDS_A_PERSON = {
 
 
 # An edge of our own making is a guess: it ends with the issue, however that was closed.
-OFF = (NeedState.NOT_PLANNED, NeedState.DUPLICATE, NeedState.DELETED)
+OFF = (NeedState.NOT_PLANNED, NeedState.DUPLICATE, NeedState.CLOSED_OTHERWISE, NeedState.DELETED)
+
+
+_CLOSED = {
+    StateReason.COMPLETED: NeedState.COMPLETED,
+    StateReason.NOT_PLANNED: NeedState.NOT_PLANNED,
+    StateReason.DUPLICATE: NeedState.DUPLICATE,
+}
 
 
 class Unmet(Struct, frozen=True):
@@ -59,8 +67,7 @@ def state_of(ref: Ref, snapshot: Snapshot) -> NeedState | None:
 def _issue_state(issue: Issue) -> NeedState:
     if issue.is_open:
         return NeedState.OPEN
-    reasons = {StateReason.NOT_PLANNED: NeedState.NOT_PLANNED, StateReason.DUPLICATE: NeedState.DUPLICATE}
-    return reasons.get(issue.state_reason or StateReason.COMPLETED, NeedState.COMPLETED)
+    return _CLOSED.get(issue.state_reason or StateReason.COMPLETED, NeedState.CLOSED_OTHERWISE)
 
 
 def need_notices(unmet: tuple[Unmet, ...]) -> Iterator[Notice]:

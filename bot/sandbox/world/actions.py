@@ -476,7 +476,8 @@ class Actions:
                 )
                 job.completed_at = self.core.now
                 if run.cancelled_by and conclusion == "cancelled":
-                    job.annotations = (*job.annotations, f"The run was canceled by @{run.cancelled_by}.")
+                    slug = run.cancelled_by.removesuffix("[bot]")  # an App's name stands there as its slug
+                    job.annotations = (*job.annotations, f"The run was canceled by @{slug}.")
         for waiting in self.groups.leave(run.id):
             self.runs[waiting].status = "queued"
             self._hand_over(self.runs[waiting])

@@ -17,6 +17,7 @@ MAX_EDGES = 50
 _CLOSED = {
     StateReason.NOT_PLANNED: NeedState.NOT_PLANNED,
     StateReason.DUPLICATE: NeedState.DUPLICATE,
+    StateReason.OTHER: NeedState.CLOSED_OTHERWISE,
 }
 
 

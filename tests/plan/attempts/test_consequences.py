@@ -313,10 +313,7 @@ def test_an_interruption_starts_again_until_there_were_too_many():
 def test_capacity_names_the_engine():
     assert settle(Outcome.CAPACITY).reason == "cf-1-1: command takes no work; no attempt is counted"
     other = a_running(live={"engine": "codex"})
-    assert (
-        settle(Outcome.CAPACITY, task=other).reason
-        == "cf-1-1: codex takes no work; no attempt is counted"
-    )
+    assert settle(Outcome.CAPACITY, task=other).reason == "cf-1-1: codex takes no work; no attempt is counted"
 
 
 @pytest.mark.parametrize(

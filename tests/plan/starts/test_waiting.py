@@ -25,6 +25,11 @@ PULL = Ref("acme/shop", 20)
         ),
         (NeedState.NOT_PLANNED, "waiting on octo/lib#4, which was closed as not planned", True),
         (NeedState.DUPLICATE, "waiting on octo/lib#4, which was closed as a duplicate", True),
+        (
+            NeedState.CLOSED_OTHERWISE,
+            "waiting on octo/lib#4, which was closed for a reason that this version of cf-conductor does not know",
+            True,
+        ),
         (NeedState.UNREADABLE, "waiting on octo/lib#4, which cannot be read with this token", True),
         (NeedState.DELETED, "waiting on octo/lib#4, which was deleted", True),
         (NeedState.UNKNOWN, "need unreadable: octo/lib#4, which could not be read just now", False),
@@ -50,7 +55,7 @@ def test_a_completed_or_merged_need_is_satisfied(state):
 
 
 def test_every_state_is_in_one_of_those_tables():
-    assert len(NeedState) == 10
+    assert len(NeedState) == 11
 
 
 def test_a_need_that_was_not_looked_up_is_wanted_and_holds():
