@@ -150,7 +150,8 @@ def full_of_words():
 
 # What is no foreign text: each place that the record of a tick shows as it is. A new field that holds text is none of them yet.
 ACCOUNTS = {
-    "Account.login", "Answer.by", "Approval.by", "Control.by", "Happening.who", "Order.by", "Proposed.consent", "Record.consent", "Report.asked",
+    "Account.login", "Answer.by", "Approval.by", "Control.by", "Happening.who", "Order.by", "Proposed.consent",
+    "Record.consent", "Report.asked",
     "Snapshot.permissions{}",
 }  # fmt: skip
 OF_GITHUB = {
@@ -159,7 +160,8 @@ OF_GITHUB = {
     "Run.conclusion", "Run.event", "Run.node_id", "Run.status", "Unsaid.comment", "Snapshot.permissions",
 }  # fmt: skip
 KEYS_AND_DIGESTS = {
-    "Answer.fingerprint", "Approval.digest", "Attempt.blob", "Attempt.digest", "Attempt.evidence", "Attempt.failure", "Attempt.head",
+    "Answer.fingerprint", "Approval.digest", "Attempt.blob", "Attempt.digest", "Attempt.evidence", "Attempt.failure",
+    "Attempt.head",
     "BatchRecord.config", "BatchRecord.facts", "BatchRecord.sums{}", "BatchRecord.was{}", "Blocker.fingerprint", "Config.blob",
     "ConfigChange.after", "ConfigChange.before", "Happening.action", "Happening.key", "Record.asked_in", "Record.automatic",
     "Record.blamed", "Record.earlier", "Record.head", "Record.notices", "Record.unshared", "Report.base", "Report.failure",
@@ -173,7 +175,8 @@ CHOSEN_BY_NAME = {
     "RepositorySettings.variables", "RepositorySettings.variables{}",
 }  # fmt: skip
 CONFIGURED = {
-    "Blockers.escalate_to", "Config.category_prefix", "Config.conductor", "Config.engine", "Config.engines{}", "Config.inference", "Config.isolation",
+    "Blockers.escalate_to", "Config.category_prefix", "Config.conductor", "Config.engine", "Config.engines{}",
+    "Config.inference", "Config.isolation",
     "Config.max_parallel_by_label{}", "Config.merge", "Config.model", "Config.order", "Config.prefix", "Config.priority_prefix",
     "Config.runner", "Config.shared_fixes", "Config.start", "Config.supervisor", "Config.warnings", "Config.webhook_events",
     "Dependencies.keywords", "Dependencies.satisfied_by", "Dependencies.sync", "EngineConfig.base_url", "EngineConfig.model",
