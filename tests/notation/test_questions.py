@@ -1,6 +1,7 @@
 """Questions: by what the same one is known again, and how each is shown."""
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.record import Answer, Blocker
 from bot.model.report import Outcome, Question
@@ -44,18 +45,19 @@ def test_each_attempt_asks_in_a_comment_of_its_own():
 def test_an_open_question_says_whom_it_asks_what_was_tried_the_options_and_how_to_answer():
     record = a_record(1, Status.BLOCKED)
     assert record.approval is not None
-    assert question_text(ASKED, record, "bot").split("\n\n") == [
+    assert question_text(ASKED, record, "What can be done: a reply").split("\n\n") == [
         f"**Question.** @{record.approval.by}: the agent cannot go on without an answer.",
         "> Which database?",
         "What it tried:",
         "> both",
         "- **A** SQLite\n- **B** PostgreSQL",
-        (
-            "To answer, reply with a letter on the first line of a comment;"
-            " `/bot answer ...` takes whatever follows it."
-        ),
+        "What can be done: a reply",
     ]
-    assert "just reply in a comment" in question_text(Question("Why?"), record, "cf")
+    assert question_text(Question("Why?"), replace(record, approval=None), "A reply.").split("\n\n") == [
+        "**Question.** The agent cannot go on without an answer.",
+        "> Why?",
+        "A reply.",
+    ]
 
 
 def test_one_that_is_open_elsewhere_is_one_line():

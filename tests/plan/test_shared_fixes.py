@@ -89,7 +89,9 @@ def test_a_fix_is_an_issue_of_ours_with_its_label_and_its_mark(task, mends):
         (failed(attempts=(an_attempt(1, Outcome.TIMEOUT, failure="f"),)), "f"),
         (failed(attempts=(an_attempt(1, Outcome.FAILED, failure="f"), an_attempt(2, Outcome.FAILED, failure="g"))), "g"),
         (failed(attempts=(an_attempt(1, Outcome.FAILED, failure="f"), an_attempt(2, Outcome.HELD, kind=Kind.PUBLISH))), "f"),
-        (failed(attempts=(an_attempt(1, Outcome.FAILED, failure="f"), an_attempt(2))), ""),
+        (failed(attempts=(an_attempt(1, Outcome.FAILED, failure="f"), an_attempt(2))), "f"),  # the second runs
+        (failed(attempts=(an_attempt(1, Outcome.FAILED, failure="f"), an_attempt(2, Outcome.INFRA))), "f"),
+        (failed(attempts=(an_attempt(1, Outcome.FAILED, failure="f"), an_attempt(2, Outcome.FAILED))), ""),
     ],
 )  # fmt: skip
 def test_the_newest_failure_of_the_work_stands_between_a_task_and_its_end(task, failure):

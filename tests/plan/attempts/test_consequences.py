@@ -29,6 +29,15 @@ from tests.builders import (
 )
 
 HOURLY = Config(retry=Retry(max_attempts=2))
+RETRY = "`/cf retry` or the label `cf:ready`"
+ANSWERS = "- `/cf answer WORDS` tells the next attempt these words, and starts it"
+RETRIES = f"- {RETRY} starts another attempt"
+CLOSES = "- closing this issue ends the task: closed as completed it is done, in any other way it is dropped"
+
+
+def ways(*lines):
+    """How every comment that tells an end ends."""
+    return "\n".join(["What can be done:", "", *lines])
 
 
 @pytest.mark.parametrize(
@@ -238,13 +247,19 @@ def told(outcome, **fields):
 def test_what_passed_says_which_pull_request_waits():
     status, reason, words = told(Outcome.PASSED)
     assert (status, reason) == (Status.DONE, "passed as cf-1-1; pull request #70 waits for review")
-    assert words == (
-        "Attempt `cf-1-1` passed every gate. Pull request #70 is ready for review; merging it completes this issue."
+    passed = "@wendy: Attempt `cf-1-1` passed every gate. Pull request #70 is ready for review."
+    helps = ways(
+        "- merging #70 completes this issue",
+        "- a review that asks for changes starts another attempt, which is told of it",
+        "- `/cf retry` starts another attempt",
+        "- closing #70 unmerged puts the task back into the backlog",
     )
-    assert told(Outcome.PASSED, reason="a note")[2] == f"{words}\n\n> a note"
-    assert told(Outcome.PASSED, unmerged=True)[2] == (
-        f"{words}\n\nThe merge is tried again by itself once GitHub says that nothing hinders it. No agent runs for that."
+    again = (
+        "The merge is tried again by itself once GitHub says that nothing hinders it. No agent runs for that."
     )
+    assert words == f"{passed}\n\n{helps}"
+    assert told(Outcome.PASSED, reason="a note")[2] == f"{passed}\n\n> a note\n\n{helps}"
+    assert told(Outcome.PASSED, unmerged=True)[2] == f"{passed}\n\n{again}\n\n{helps}"
 
 
 def test_an_answer_is_settled_and_feedback_is_past_once_it_passed():
@@ -272,26 +287,41 @@ def test_work_that_contradicts_the_default_branch_is_gone_on_with_unless_it_is_m
 
 
 @pytest.mark.parametrize(
-    ("outcome", "fields", "reason", "words"),
+    ("outcome", "fields", "reason", "words", "helps"),
     [
         (
             Outcome.UNVERIFIED,
             {},
-            "review draft #70",
-            "No gate is configured, so nothing proves attempt `cf-1-1`. Review draft #70.",
+            f"review draft #70; goes on by a review of draft #70 that asks for changes, `/cf answer WORDS` or {RETRY}",
+            "No gate is configured, so nothing proves attempt `cf-1-1`. Its work is draft #70.",
+            (
+                "- a review of draft #70 that asks for changes starts another attempt, which is told of it",
+                ANSWERS,
+                RETRIES,
+                "- merging #70 completes this issue",
+                CLOSES,
+            ),
         ),
         (
             Outcome.NO_CHANGES,
             {"reason": "nothing to do", "message": "It is done."},
-            "cf-1-1 changed nothing",
+            f"cf-1-1 changed nothing; goes on by `/cf answer WORDS` or {RETRY}",
             "Attempt `cf-1-1` ended without changing anything.\n\n> nothing to do\n\n> It is done.",
+            (ANSWERS, RETRIES, CLOSES),
         ),
-        (Outcome.STALLED, {}, "cf-1-1 stood still", "Attempt `cf-1-1` stood still and was ended."),
+        (
+            Outcome.STALLED,
+            {},
+            f"cf-1-1 stood still; goes on by a reply in a comment, `/cf answer WORDS` or {RETRY}",
+            "Attempt `cf-1-1` stood still and was ended.",
+            ("- a reply in a comment is told to the next attempt, and starts it", ANSWERS, RETRIES, CLOSES),
+        ),
     ],
 )
-def test_where_a_person_has_to_look_it_says_at_what(outcome, fields, reason, words):
+def test_where_a_person_has_to_look_it_says_at_what_and_what_helps(outcome, fields, reason, words, helps):
     decision = settle(outcome, **fields)
-    assert (decision.status, decision.reason, words_of(decision)) == (Status.BLOCKED, reason, words)
+    assert (decision.status, decision.reason) == (Status.BLOCKED, reason)
+    assert words_of(decision) == f"@wendy: {words}\n\n{ways(*helps)}"
     assert decision.notices[0].fingerprint == f"{outcome}:cf-1-1"
 
 
@@ -303,10 +333,13 @@ def test_an_interruption_starts_again_until_there_were_too_many():
     for reason, said, quoted in (("no disk", "no disk", "no disk"), ("", "infra", "No reason is known.")):
         decision = settle(Outcome.INFRA, task=third, reason=reason)
         assert (decision.status, decision.record.interruptions) == (Status.BLOCKED, 3)
-        assert decision.reason == f"cf-1-1 was interrupted: {said}; 3 interruptions in a row"
+        assert decision.reason == (
+            f"cf-1-1 was interrupted: {said}; 3 interruptions in a row; goes on by {RETRY} or `/cf answer WORDS`"
+        )
+        helps = ways(f"- {RETRY} goes on, once the cause is mended", ANSWERS, CLOSES)
         assert words_of(decision) == (
-            "**Stopped** after 3 interruptions in a row; the last one, `cf-1-1`, ended as *infra* without the work itself"
-            f" failing.\n\n> {quoted}\n\nNo attempt was counted. Once the cause is mended, set the label `cf:ready`."
+            "@wendy: **Stopped** after 3 interruptions in a row; the last one ended `cf-1-1`. No attempt was counted.\n\n"
+            f"It ended as *infra*, without the work itself failing.\n\n> {quoted}\n\n{helps}"
         )
 
 
@@ -324,12 +357,13 @@ def test_the_last_strike_says_how_to_go_on(reason, said):
     gates = tuple(GateResult(name, GateStatus.FAILED, 1.0, name.upper()) for name in ("a", "b", "c", "d"))
     mute = (GateResult("mute", GateStatus.FAILED, 1.0), *gates)
     decision = settle(Outcome.FAILED, config=Config(retry=Retry(max_attempts=1)), reason=reason, gates=mute)
-    assert (decision.status, decision.reason, decision.record.strikes) == (Status.FAILED, said, 1)
+    assert (decision.status, decision.record.strikes) == (Status.FAILED, 1)
+    assert decision.reason == f"{said}; goes on by `/cf answer WORDS` or {RETRY}"
     quoted = f"> {reason}\n\n" if reason else ""
     tails = "".join(f"Gate `{name}`:\n\n```text\n{name.upper()}\n```\n\n" for name in ("a", "b", "c"))
     assert words_of(decision) == (
-        f"**Failed** after 1 attempts; the last one, `cf-1-1`, ended as *failed*.\n\n{quoted}{tails}"
-        "To try again with fresh strikes, set the label `cf:ready`."
+        "@wendy: **Failed** after 1 attempt; the last one was `cf-1-1`.\n\nIt ended as *failed*.\n\n"
+        f"{quoted}{tails}{ways(ANSWERS, f'{RETRIES} with fresh strikes', CLOSES)}"
     )
     assert decision.notices[0].fingerprint == "failed:cf-1-1"
 
@@ -339,15 +373,14 @@ def test_a_brake_says_what_it_saw_and_drops_the_question():
     question = Question("Which?")
     decision = settle(Outcome.BLOCKED, config=braked, question=question, reason="stuck")
     assert decision.status is Status.FAILED
-    assert decision.reason == "cf-1-1 blocked; 1 attempts are used, of at most 1 (brakes.attempts)"
+    used = "1 attempts are used, of at most 1 (brakes.attempts)"
+    assert decision.reason == f"cf-1-1 blocked; {used}; goes on by `/cf answer WORDS` or {RETRY}"
     assert (decision.record.blocker, decision.record.not_before) == (None, None)
-    assert words_of(decision) == (
-        "**Stopped by a brake**: 1 attempts are used, of at most 1 (brakes.attempts). The last attempt, `cf-1-1`, ended as"
-        " *blocked*.\n\n> stuck\n\n> Which?\n\n"
-        "To grant one more attempt, set the label `cf:ready`; better, change what it is asked first."
-    )
+    stopped = f"@wendy: **Stopped by a brake** after attempt `cf-1-1`.\n\n{used}. The last attempt, `cf-1-1`, ended as"
+    helps = ways(ANSWERS, f"- {RETRY} grants one more attempt; better, change what is asked first", CLOSES)
+    assert words_of(decision) == f"{stopped} *blocked*.\n\n> stuck\n\n> Which?\n\n{helps}"
     failed = settle(Outcome.FAILED, config=braked, gates=(GateResult("a", GateStatus.FAILED, 1.0, "A"),))
-    assert "ended as *failed*.\n\nGate `a`:\n\n```text\nA\n```\n\nTo grant" in words_of(failed)
+    assert words_of(failed) == f"{stopped} *failed*.\n\nGate `a`:\n\n```text\nA\n```\n\n{helps}"
     assert failed.notices[0].fingerprint == "brake:cf-1-1"
     assert settle(Outcome.PASSED, config=braked).status is Status.DONE
     assert settle(Outcome.HELD, config=braked).status is Status.BLOCKED
@@ -404,20 +437,22 @@ def test_the_same_refusal_by_a_setting_is_told_once(before, kind, told_again, ke
     task = a_running(record_fields={"held": before}, live={"kind": kind})
     decision = settle(Outcome.HELD, task=task, hold=Hold.SETTING, reason="no permission")
     assert (decision.record.held, bool(decision.notices)) == (kept, told_again)
-    assert (decision.status, decision.reason) == (Status.BLOCKED, "cf-1-1 is held: no permission")
+    assert decision.status is Status.BLOCKED
+    assert decision.reason == (
+        f"cf-1-1 is held: no permission; goes on by `/cf publish`, {RETRY} or `/cf answer WORDS`"
+    )
 
 
 def test_held_work_says_why_which_paths_and_what_helps():
+    kept = "@wendy: The work of attempt `cf-1-1` is kept, but was not published."
+    through = "- `/cf publish` publishes it all the same, and lets exactly these paths through"
     paths = ("AGENTS.md", ".github/a|b")
     assert told(Outcome.HELD, protected=paths, reason="protected")[2] == (
-        "The work of attempt `cf-1-1` is kept, but was not published.\n\n> protected\n\n"
-        "Protected paths in it:\n\n- AGENTS.md\n- .github/a\\|b\n\n"
-        "`/cf publish` publishes it all the same, and lets exactly these paths through; `cf:ready` starts a new attempt instead."
+        f"{kept}\n\n> protected\n\nProtected paths in it:\n\n- AGENTS.md\n- .github/a\\|b\n\n"
+        f"{ways(through, RETRIES, ANSWERS, CLOSES)}"
     )
-    assert told(Outcome.HELD)[2] == (
-        "The work of attempt `cf-1-1` is kept, but was not published.\n\n"
-        "`/cf publish` tries to publish it again; `cf:ready` starts a new attempt."
-    )
+    publishes = "- `/cf publish` tries to publish it again; no agent runs for that"
+    assert told(Outcome.HELD)[2] == f"{kept}\n\n{ways(publishes, RETRIES, ANSWERS, CLOSES)}"
     again = Held(Hold.PROTECTED, ago(hours=1), 5)
     task = a_running(record_fields={"held": again}, live={"kind": Kind.PUBLISH})
     assert settle(Outcome.HELD, task=task, hold=Hold.PROTECTED).notices

@@ -203,7 +203,9 @@ class TestOtherEnds:
         opened = a_batch(record=over, events=(happened(EventKind.REOPENED, STRANGER, ago(minutes=1)),))
         told = ran(a_member(1), batch=opened)
         assert (told.reason, told.close) == ("stan, who may not order work here, reopened it", True)
-        assert [notice.text for notice in told.notices] == [f"This batch stays closed: {told.reason}."]
+        assert [notice.text for notice in told.notices] == [
+            f"This batch stays closed: {told.reason}.\n\nFor @wendy, who ordered this."
+        ]
         asked = ran(a_member(1), batch=opened, permissions={})
         assert (asked.reason, asked.wants) == ("who reopened it is being looked up", {Permission("stan")})
 

@@ -37,6 +37,7 @@ def failed(number, **fields):
     return a_member(number, Status.FAILED, **({"attempts": attempts, "next_attempt": 2} | fields))
 
 
+ASKS = "its question is open; goes on by a reply in a comment or `/cf answer ...`"
 RUNNING = a_running(1, record_fields={"batch": BATCH})
 RUNS = {"runs": (a_run(),)}
 WAITS = Blocker("q", Question("Which?"), RUNNING.issue.created_at)
@@ -132,7 +133,7 @@ class TestResult:
             ((a_member(1),), "in-progress", "starts as cf-1-1"),
             ((failed(1),), "failed", "failed: 1 != 2"),
             ((failed(1, attempts=()),), "failed", "failed: no reason is known; `cf:ready` starts it again"),
-            ((a_member(1, Status.BLOCKED, blocker=WAITS),), "blocked", "its question is open"),
+            ((a_member(1, Status.BLOCKED, blocker=WAITS),), "blocked", ASKS),
             ((a_member(1, needs=(2,)), failed(2)), "not run", "waiting on failed #2"),
             ((a_member(1, needs=(2, 3)), failed(2), a_member(3)), "not run", "waiting on failed #2, #3"),
             ((a_member(1, needs=(2,)), a_member(2)), "ready", "waiting on #2"),

@@ -49,6 +49,13 @@ MARK = question_fingerprint(AB)
 TACTICAL = Question("Should I go on?")
 ASKED = Blocker(MARK, AB, ago(minutes=10))
 LLM = Config(supervisor="llm")
+WAYS = """\
+What can be done:
+
+- a reply with a letter on its first line chooses that option
+- `/cf answer ...` answers it with whatever follows
+- closing this issue ends the task: closed as completed it is done, in any other way it is dropped"""
+OPEN = "its question is open; goes on by a reply with a letter on its first line or `/cf answer ...`"
 
 
 def asks(question=AB, config=None, **record):
@@ -71,7 +78,7 @@ class TestNew:
         )
         assert told.record.blocker == Blocker(MARK, AB, NOW)
         assert told.record.asked_in == ""
-        text = question_text(AB, told.record, "cf")
+        text = question_text(AB, told.record, WAYS)
         assert told.notices == (Notice("question:cf-1-1", text, question=True),)
 
     def test_a_rule_answers_what_is_tactical(self):
@@ -201,7 +208,7 @@ class TestSameElsewhere:
         told = decide(blocked(1, blocker=self.POINTS), others=(blocked(2),))
         assert (told.verb, told.reason, told.record.blocker) == (
             Verb.HOLD,
-            "its question is open",
+            OPEN,
             self.POINTS,
         )
 
@@ -213,7 +220,7 @@ class TestSameElsewhere:
         assert told.record.blocker == replace(ASKED, same_as=0)
         assert told.reason == "its question is open"
         (revision,) = told.revisions
-        assert revision.notice.text == question_text(AB, told.record, "cf")
+        assert revision.notice.text == question_text(AB, told.record, WAYS)
         other = decide(
             blocked(3, blocker=self.POINTS, asked_in="IC_8"), others=(blocked(1, blocker=self.POINTS),)
         )
@@ -261,7 +268,7 @@ class TestReminders:
         told, _ = self.said(9)
         assert [notice.fingerprint for notice in told.notices] == ["escalate:cf-1-1"]
         assert told.record.notices == ("remind:cf-1-1",)
-        assert (told.verb, told.reason) == (Verb.HOLD, "its question is open")
+        assert (told.verb, told.reason) == (Verb.HOLD, OPEN)
 
     def test_nothing_is_said_where_it_is_switched_off_or_asked_elsewhere(self):
         off = Config(blockers=Blockers(timedelta(0), timedelta(0)))
