@@ -322,6 +322,7 @@ class Anything(RuleBasedStateMachine):
             self.tick()
             for run in self.living():
                 self.story.die(run.inputs["keys"])
+        self.tick()  # a run that tries a cause may have begun, and died, in the last round
         writes = self.world.faults.writes
         self.tick()
         assert self.world.faults.writes == writes

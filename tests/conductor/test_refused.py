@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.conductor.observe import observe
 from bot.model.errors import CannotGoOn, TryLater
 from bot.model.report import Hold, Outcome, Question
 from bot.notation.comments import read_fingerprint
@@ -30,12 +31,18 @@ REFUSALS = {
 
 
 class Patient(Story):
-    """A whole document refused for want of a permission ends a tick in red, and another one follows."""
+    """A whole document refused for want of a permission ends a tick in red, and another one follows.
+
+    A task whose first comment, its record, was refused is held for a while: then it is tried again.
+    """
 
     def settle(self):
         try:
             super().settle()
         except CannotGoOn:
+            self.settle()
+        if observe(self.github, self.world.now).snapshot.unwritten:
+            self.world.wait(timedelta(minutes=15))
             self.settle()
 
 
