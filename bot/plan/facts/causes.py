@@ -66,9 +66,9 @@ class Row(Struct, frozen=True):
     guessed: bool = False
 
 
-_ALL = frozenset({Kind.CODE, Kind.PUBLISH, Kind.GATE})
+_ALL = frozenset({Kind.CODE, Kind.UPDATE, Kind.PUBLISH, Kind.GATE})
 _AGENTS = frozenset({Kind.CODE})
-_PUBLISHING = frozenset({Kind.CODE, Kind.PUBLISH})
+_PUBLISHING = frozenset({Kind.CODE, Kind.UPDATE, Kind.PUBLISH})
 _DISPATCH = "one claim, taken back if GitHub refuses it"
 _PUBLISH = "publishing kept work; without any, one task"
 _TASK = "one task"

@@ -14,7 +14,7 @@ from bot.plan.board import Board, Item
 from bot.plan.facts.causes import ROWS, Past, title_of
 from bot.plan.facts.obstacles import holds, labels_of, obstacles, outlook, words_of
 
-_COST = {Kind.PUBLISH: 0, Kind.CODE: 1}  # what a probe costs
+_COST = {Kind.PUBLISH: 0, Kind.UPDATE: 1, Kind.CODE: 2}  # the order of what a probe costs
 
 
 class Barred(Struct, frozen=True):

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from bot.model.batch import Batch, BatchRecord, Order
 from bot.model.cause import Cause, Met
 from bot.model.config import Config
-from bot.model.report import Outcome
+from bot.model.record import Held
+from bot.model.report import Hold, Outcome
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.plan import plan
@@ -61,6 +62,22 @@ def test_what_tries_is_kept_work_before_an_agent(cause):
     else:  # publishing does not meet it, so it is not held, and something else has to try
         assert 3 in found
         assert len(found) == 2
+
+
+@given(CAUSES)
+def test_work_that_is_brought_up_to_date_is_held_as_any_other_and_tries_before_an_agent(cause):
+    held = Held(Hold.STALE, ago(minutes=40), 1)
+    stale = met(3, cause, 20, 30, republish=True, earlier="900/cf-3-1", held=held)
+    if Kind.UPDATE in ROWS[cause].kinds:
+        assert (
+            starting(
+                met(1, cause, 5, 9), met(3, cause, 5, 9, republish=True, earlier="900/cf-3-1", held=held)
+            )
+            == []
+        )
+        assert starting(a_task(1), met(2, cause, 20, 30), stale, config=Config(max_parallel=9, total=9)) == [
+            3
+        ]
 
 
 def test_each_further_meeting_waits_longer_and_a_probe_that_lives_keeps_all_others():
