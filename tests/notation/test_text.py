@@ -426,3 +426,8 @@ def test_a_comment_that_began_a_line_ends_with_its_line():
     assert [(line.text, line.kind) for line in lines[2:]] == [("words", Kind.TEXT), ("", Kind.INERT)]
     inside = read_lines("so <!-- a\nb --> words\n    depends on #1")
     assert [line.text for line in inside] == ["so", "words", "depends on #1"]
+
+
+def test_an_item_whose_words_come_on_the_next_line_goes_on_behind_a_blank_one():
+    assert [line.depth for line in read_lines("-\n  a\n\n  b\n  - c")] == [1, 1, 1, 1, 2]
+    assert [line.depth for line in read_lines("-\n\n  a")] == [1, 0, 0]  # nothing was in it
