@@ -57,3 +57,8 @@ def test_of_verdicts_and_fixes_the_newest_are_kept():
         len(dump(kept.verdicts)) <= 8_000 < len(dump(dict(list(verdicts.items())[-len(kept.verdicts) - 1 :])))
     )
     assert fitting(kept) == kept
+
+
+def test_a_state_that_remembers_nothing_costs_no_room():
+    assert write_state(State(NOW)) == '<!-- cf:state 1 {"comments_since":"2026-03-02T12:00:00Z"} -->'
+    assert State(NOW).day == ""
