@@ -110,7 +110,7 @@ def test_the_same_seed_draws_the_same_and_another_seed_others(mutants):
     ("file", "asked"),
     [
         ("bot/plan/people.py", ["tests/plan/test_people.py", "tests/plan", "tests/conductor"]),
-        ("bot/plan/board.py", ["tests/plan", "tests/conductor"]),
+        ("bot/plan/no_such_module.py", ["tests/plan", "tests/conductor"]),
         (
             "bot/notation/text.py",
             ["tests/notation/test_text.py", "tests/notation", "tests/plan", "tests/conductor"],
