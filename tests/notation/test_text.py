@@ -441,3 +441,13 @@ def test_what_a_paragraph_leaves_open_goes_on_through_a_blank_line():
 def test_only_its_own_marks_underline_a_heading():
     assert kinds("a\nXX") == [Kind.TEXT, Kind.TEXT]
     assert kinds("a\n==") == kinds("a\n--") == [Kind.HEADING, Kind.RULE]
+
+
+def test_code_below_an_empty_item_with_a_wide_mark_stands_outside_of_it():
+    lines = read_lines("10000.\n    code\n\nwords")
+    assert [(line.kind, line.depth) for line in lines] == [
+        (Kind.ITEM, 1),
+        (Kind.INERT, 0),
+        (Kind.BLANK, 0),
+        (Kind.TEXT, 0),
+    ]
