@@ -110,7 +110,7 @@ def test_the_same_seed_draws_the_same_and_another_seed_others(mutants):
     ("file", "asked"),
     [
         ("bot/plan/people.py", ["tests/plan/test_people.py", "tests/plan", "tests/conductor"]),
-        ("bot/plan/board.py", ["tests/plan", "tests/conductor"]),
+        ("bot/plan/no_such_module.py", ["tests/plan", "tests/conductor"]),
         (
             "bot/notation/text.py",
             ["tests/notation/test_text.py", "tests/notation", "tests/plan", "tests/conductor"],
@@ -191,5 +191,5 @@ def test_without_tests_that_pass_nothing_is_tried(tiny):
 
 def test_a_mutant_that_never_comes_to_an_end_is_noticed(tiny, capsys):
     endless = f"{CHECK}\nwhile not is_grown(18): pass"
-    assert main([], tiny(endless, patience=1.0)) == 0
+    assert main(["--jobs", "3"], tiny(endless, patience=3.0)) == 0
     assert "killed (check, too long) bot/tiny.py:3  18 → 19" in capsys.readouterr().out

@@ -251,8 +251,8 @@ def test_the_order_is_told_with_its_limits(fields, words):
         (Outline(1, 1, (), timedelta(0), None), "1 wave, 1 slot."),
         (Outline(2, 3, (1,), timedelta(minutes=9), None), "2 waves, 3 slots."),
         (
-            Outline(2, 0, (1, 2), timedelta(minutes=9), None),
-            "2 waves, 0 slots, longest chain #1 → #2 (about 9 min).",
+            Outline(2, 0, (1, 2), timedelta(hours=5), None),
+            "2 waves, 0 slots, longest chain #1 → #2 (about 300 min).",
         ),
         (
             Outline(1, 1, (), timedelta(0), NOW + timedelta(minutes=5)),

@@ -234,3 +234,12 @@ def test_the_table_is_whole():
     assert len(rows) == len(set(rows))
     assert set(NAMES) >= STARTING
     assert COMMANDS[0].usage("cf") == "/cf run [--engine NAME] [--model NAME] [--timeout 30m] [--dry-run]"
+
+
+def test_an_unknown_command_has_the_nearest_name_and_is_shown_cut():
+    (command,) = read_commands(f"/cf stattus {'x' * 9}")
+    assert (command.name, command.nearest, command.text) == ("stattus", "status", "x" * 9)
+    assert command.problem == "`stattus` is no command; did you mean `/cf status`?"
+    (command,) = read_commands(f"/cf {'y' * 80}")
+    assert command.problem == f"`{'y' * 60} … (cut)` is no command; `/cf help` lists them all"
+    assert (command.name, command.nearest) == ("y" * 30, "")

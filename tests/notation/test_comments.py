@@ -1,9 +1,11 @@
 """Our comments: what a status comment shows, and the fingerprint in a notice."""
 
+import pytest
+
 from bot.model.decision import Notice
 from bot.model.record import Record
 from bot.model.report import Outcome
-from bot.notation.comments import notice_comment, read_fingerprint, status_comment
+from bot.notation.comments import notice_comment, read_fingerprint, replied_to, reply_to, status_comment
 from bot.notation.marker import write_marker
 from tests.builders import a_record, an_attempt
 from tests.notation.test_records import FULL
@@ -34,3 +36,20 @@ def test_a_notice_carries_its_fingerprint_whatever_its_text_holds():
         assert read_fingerprint(notice_comment(Notice(fingerprint, "words"))) == fingerprint
     assert read_fingerprint("words") is None
     assert read_fingerprint(write_marker("notice", '{"fingerprint":3}')) is None
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "comment"),
+    [
+        ("reply:12", 12),
+        ("reply:-12", -12),
+        ("reply:0", 0),
+        ("reply:x", 0),
+        ("reply:12x", 0),
+        ("", 0),
+        (None, 0),
+    ],
+)
+def test_a_reply_is_known_by_the_comment_that_it_replies_to(fingerprint, comment):
+    assert replied_to(fingerprint) == comment
+    assert replied_to(reply_to(comment)) == comment

@@ -79,3 +79,23 @@ def test_what_is_said_keeps_code_and_drops_quotes_and_what_was_struck_out():
         "```",
     ]
     assert Said("make", "make", in_code=True) in list(said_in(body))
+
+
+def test_a_line_that_is_too_long_is_no_footer_and_no_attribution():
+    long = f"Sent from my {'x' * 300}"
+    assert [line.raw for line in own_lines(f"A\n{long}\nB")] == ["A", long, "B"]
+    short = f"Sent from my {'x' * 200}"
+    assert [line.raw for line in own_lines(f"A\n{short}\nB")] == ["A"]
+    wrote = f"On 2 March {'x' * 300} wrote:"
+    assert [line.raw for line in own_lines(f"A\n{wrote}\n> q")] == ["A", wrote, "> q"]
+
+
+def test_a_quote_ends_with_the_first_unmarked_line_behind_a_blank_one():
+    mail = "On 2 March wendy wrote:\n> one\nbroken off\n\n> two\n\nMine\n"
+    assert [line.raw for line in own_lines(mail)] == ["Mine", ""]
+    assert own_lines("On 2 March wendy wrote:\n\n> one\nbroken off") == ()
+    assert [line.raw for line in own_lines("On 2 March wendy wrote:\n> one\n\nMine")] == ["Mine"]
+
+
+def test_struck_out_words_and_code_beside_them_are_taken_back():
+    assert [line.words for line in said_in("A ~~B~~ `C` D")] == ["A   D"]

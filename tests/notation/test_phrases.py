@@ -68,3 +68,11 @@ def test_the_worst_phrase_over_a_long_text_takes_steps_in_proportion():
 
     assert holds((*large, "c"), phrase)
     assert growth(lambda: holds(small, phrase), lambda: holds(large, phrase)) < 8
+
+
+def test_a_gap_is_between_two_words_only():
+    first, second, third = read_phrase("... one two ... three")
+    assert (first.gap, second.gap, third.gap) == (0, 0, 6)
+    assert holds(("x", "one", "two", "a", "b", "c", "d", "e", "f", "three"), (first, second, third))
+    assert not holds(("one", "two", "a", "b", "c", "d", "e", "f", "g", "three"), (first, second, third))
+    assert not holds(("one", "x", "two", "three"), (first, second, third))

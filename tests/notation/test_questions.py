@@ -85,3 +85,31 @@ def test_what_was_answered_says_by_whom_or_by_which_rule():
 )
 def test_a_reminder_names_whom_it_is_for(to, escalated, begin):
     assert reminder_text(Blocker("q", ASKED, NOW), to, escalated=escalated).startswith(begin)
+
+
+def test_each_text_in_full():
+    plain = Question("Why?")
+    by_rule = Answer("q", "So", "supervisor", 0, NOW, rule="house")
+    assert answered_text(plain, Answer("q", "So", "wendy", 7, NOW)) == (
+        "**Question, answered** by wendy.\n\n> Why?\n\nAnswer:\n\n> So"
+    )
+    assert automatic_text(plain, by_rule, "it is small") == (
+        "**Question, answered automatically** by `house`: it is small\n\n> Why?\n\nAnswer:\n\n> So\n\n"
+        "If that is wrong, reply with the right answer until the next attempt has ended: your reply takes its place,"
+        " and an attempt that began with the other one is ended and starts again."
+    )
+    assert withdrawn_text(plain, by_rule, Answer("q", "No", "tim", 8, NOW)) == (
+        "**Question, answered** by tim, who took back the automatic answer by `house`.\n\n> Why?\n\nAnswer:\n\n> No"
+    )
+    assert pointer_text(Question("w" * 130), 7, "bot") == (
+        f"**Question**, the same as on #7: {'w' * 120} … (cut) An answer there answers it here;"
+        " `/bot answer ...` here counts for this task alone."
+    )
+    assert question_text(plain, a_record(1, approval=None), "bot") == (
+        "**Question.** The agent cannot go on without an answer.\n\n> Why?\n\n"
+        "To answer, just reply in a comment. Everything that people with permission reply until the next look counts;"
+        " `/bot answer ...` takes whatever follows it."
+    )
+    assert reminder_text(Blocker("q", Question("w" * 210), NOW), (), escalated=True) == (
+        f"This question is still open, and the task waits. {'w' * 200} … (cut)"
+    )

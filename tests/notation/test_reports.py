@@ -4,7 +4,14 @@ import pytest
 
 from bot.model.report import GateResult, GateStatus, Outcome, Question, Report
 from bot.notation.codec import Unreadable
-from bot.notation.reports import read_report, write_report
+from bot.notation.reports import (
+    BUNDLE_FILE,
+    REPORT_FILE,
+    read_report,
+    report_name,
+    work_name,
+    write_report,
+)
 
 
 def test_a_report_comes_back_as_it_was():
@@ -42,3 +49,8 @@ def test_a_report_comes_back_as_it_was():
 def test_what_is_no_report_is_unreadable_and_never_anything_worse(text):
     with pytest.raises(Unreadable, match="not a readable report"):
         read_report(text)
+
+
+def test_files_and_artifacts_have_the_names_that_both_programs_know():
+    assert (REPORT_FILE, BUNDLE_FILE) == ("report.json", "work.bundle")
+    assert (work_name("cf-1-2"), report_name("cf-1-2")) == ("cf-work-cf-1-2", "cf-report-cf-1-2")

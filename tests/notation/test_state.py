@@ -1,6 +1,8 @@
 """What the dashboard remembers: only in our own issue, and within its share of it."""
 
-from bot.model.record import Spent
+from bot.model.advice import Verdict
+from bot.model.record import Fixed, Spent
+from bot.notation.codec import dump
 from bot.notation.marker import read_marker, write_marker
 from bot.notation.state import State, fitting, read_state, write_state
 from tests.builders import BOT, NOW, WRITER, ago, an_issue
@@ -43,3 +45,20 @@ def test_the_index_that_is_too_long_keeps_the_newest_unfinished():
     assert "1899" in kept.records
     assert 500 < len(kept.records) < 900
     assert fitting(State(NOW, {"1": ""})) == State(NOW, {"1": ""})
+
+
+def test_of_verdicts_and_fixes_the_newest_are_kept():
+    verdicts = {f"{number:016}": Verdict("a" * 100) for number in range(100)}
+    fixed = {f"f{number}": Fixed(number, NOW) for number in range(1, 60)}
+    kept = fitting(State(NOW, verdicts=verdicts, fixed=fixed))
+    assert list(kept.fixed) == [f"f{number}" for number in range(10, 60)]
+    assert list(kept.verdicts) == list(verdicts)[-len(kept.verdicts) :]
+    assert (
+        len(dump(kept.verdicts)) <= 8_000 < len(dump(dict(list(verdicts.items())[-len(kept.verdicts) - 1 :])))
+    )
+    assert fitting(kept) == kept
+
+
+def test_a_state_that_remembers_nothing_costs_no_room():
+    assert write_state(State(NOW)) == '<!-- cf:state 1 {"comments_since":"2026-03-02T12:00:00Z"} -->'
+    assert State(NOW).day == ""

@@ -11,7 +11,16 @@ from bot.model.issue import NeedState
 from bot.model.ref import Ref
 from bot.model.report import Question
 from bot.notation.codec import Unreadable
-from bot.notation.ticks import VERSION, TickRecord, read_snapshot, read_tick, write_snapshot, write_tick
+from bot.notation.ticks import (
+    VERSION,
+    TickRecord,
+    read_snapshot,
+    read_tick,
+    write_decisions,
+    write_snapshot,
+    write_tick,
+)
+from bot.plan import plan
 from tests.builders import a_snapshot, a_task
 
 RECORD = TickRecord(VERSION, "1.2", datetime(2026, 3, 2, 12, tzinfo=UTC), "b10b", {"x": 1}, {1: {}}, (1,))
@@ -56,3 +65,10 @@ def test_fields_that_were_not_written_are_at_their_defaults():
 def test_what_is_no_snapshot_is_unreadable(fields):
     with pytest.raises(Unreadable, match="not a readable snapshot"):
         read_snapshot(fields)
+
+
+def test_decisions_are_written_by_task():
+    decided = plan(a_snapshot(a_task(1), a_task(2))).decisions
+    written = write_decisions(decided)
+    assert list(written) == [1, 2]
+    assert (written[1]["verb"], written[1]["start"]["number"]) == ("start", 1)

@@ -1,10 +1,12 @@
 """How an attempt ended: by the report that counts, or by the jobs of its run."""
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
 from bot.model.decision import Verb
-from bot.model.report import Outcome
+from bot.model.report import GateResult, GateStatus, Outcome
 from bot.model.snapshot import JobsOf, ReportIn
 from bot.model.status import Status
 from bot.model.unit import Kind
@@ -24,6 +26,7 @@ from tests.builders import (
     an_attempt,
     decide,
     jobs,
+    settle,
 )
 
 # without a report
@@ -87,7 +90,8 @@ def test_act_13_a_run_that_a_person_cancelled_in_the_actions_tab_goes_to_the_bac
         decision.reason
         == "cf-1-1 was cancelled by wendy; its work is kept, and `cf:ready` goes on from there"
     )
-    assert decision.record.attempts[-1].outcome is Outcome.CANCELLED
+    last = decision.record.attempts[-1]
+    assert (last.outcome, last.reason) == (Outcome.CANCELLED, "cancelled by wendy")
 
 
 @pytest.mark.parametrize(
@@ -322,3 +326,90 @@ def test_the_run_of_a_key_is_the_lowest_that_started():
     assert chosen(a_run(9, "cf-1-2")) is None
     assert chosen(replace(low, title="renamed"), recorded=10) == 10
     assert chosen(a_run(10, conclusion="failure"), high) == 10
+
+
+@pytest.mark.parametrize(
+    ("run", "conclusions", "reason"),
+    [
+        ("failure", {"agent": "timed_out"}, "the agent's job reached its time limit"),
+        ("cancelled", {"agent": "cancelled"}, "its run was cancelled"),
+        ("cancelled", {}, "its run was cancelled"),
+        ("failure", {"agent": "failure"}, "its run ended (failure) and left no report"),
+        ("failure", {}, "its run ended (failure) and left no report"),
+        (
+            "failure",
+            {"agent": "success", "verify": "failure"},
+            "verification failed, and its report is missing",
+        ),
+        (
+            "failure",
+            {"agent": "success", "verify": "timed_out"},
+            "verification failed, and its report is missing",
+        ),
+        ("failure", {"agent": "success", "verify": "startup_failure"}, "verification was interrupted"),
+        ("failure", {"agent": "success", "verify": "success"}, "publishing was lost"),
+        (
+            "failure",
+            {"agent": "success", "verify": "skipped"},
+            "the agent's job succeeded, but its report is missing",
+        ),
+        ("failure", {"agent": "success"}, "the agent's job succeeded, but its report is missing"),
+    ],
+)
+def test_without_a_report_the_jobs_say_why(run, conclusions, reason):
+    assert without(run, **conclusions).record.attempts[-1].reason == reason
+
+
+def test_how_long_it_took_is_the_longer_of_githubs_word_and_the_jobs_own():
+    for told, minutes in ((3.0, 4.0), (5.5, 5.5)):
+        assert settle(Outcome.PASSED, minutes=told).record.attempts[-1].minutes == minutes
+    half = (replace(GREEN[0], started_at=ago(seconds=100), completed_at=NOW), *GREEN[1:])
+    decision = decide(
+        a_running(),
+        runs=(a_run(conclusion="success"),),
+        artifacts=(an_artifact(),),
+        reports={50: a_report(Outcome.PASSED)},
+        jobs={900: half},
+    )
+    assert decision.record.attempts[-1].minutes == 1.67
+
+
+def test_what_the_report_says_is_copied_and_nothing_below_nothing():
+    gates = (GateResult("a", GateStatus.PASSED), GateResult("b", GateStatus.FAILED))
+    report: dict[str, Any] = {
+        "engine": "codex", "model": "gpt-5", "tokens": 7, "usd": 0.5, "rounds": 2, "files_changed": 3, "gates": gates,
+        "failure": "f", "retry_after": NOW, "head": "c" * 40,
+    }  # fmt: skip
+    last = settle(Outcome.FAILED, **report).record.attempts[-1]
+    assert (last.engine, last.model, last.tokens, last.usd, last.rounds, last.files) == (
+        "codex",
+        "gpt-5",
+        7,
+        0.5,
+        2,
+        3,
+    )
+    assert (last.gates, last.gates_passed, last.failure, last.retry_after, last.head) == (
+        2,
+        1,
+        "f",
+        NOW,
+        "c" * 40,
+    )
+    task = a_running(live={"engine": "aider", "model": "m"})
+    less = settle(Outcome.FAILED, task=task, tokens=-1, usd=-0.5).record.attempts[-1]
+    assert (less.engine, less.model, less.tokens, less.usd) == ("aider", "m", 0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [
+        (Outcome.NO_CHANGES, "the agent changed nothing"),
+        (Outcome.STALLED, "the agent stood still"),
+        (Outcome.UNVERIFIED, "no gate has proven it"),
+        (Outcome.FAILED, ""),
+    ],
+)
+def test_where_nobody_gave_a_reason_the_outcome_says_one(outcome, reason):
+    assert settle(outcome).record.attempts[-1].reason == reason
+    assert settle(outcome, reason="a reason").record.attempts[-1].reason == "a reason"

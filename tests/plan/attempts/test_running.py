@@ -202,3 +202,27 @@ def test_the_run_that_brought_the_news_is_left_to_finish():
     )
     last = done.record.attempts[-1]
     assert (done.reason, last.outcome, last.reason) == ("merged by #70", Outcome.PASSED, "")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"runs": (a_run(),)},
+        {"runs": (a_run(conclusion="cancelled"),)},
+        {"runs": (a_run(900, "cf-1-1", "cf-2-1"),), "others": (a_running(2),), "artifacts": (an_artifact(),)},
+        {
+            "runs": (a_run(900, "cf-1-1", "cf-2-1"),),
+            "others": (a_running(2),),
+            "artifacts": (an_artifact(),),
+            "reports": {50: a_report(Outcome.PASSED)},
+            "jobs": {900: GREEN},
+        },
+    ],
+)
+def test_a_lost_approval_is_told_whatever_becomes_of_the_run(fields):
+    events = (labelled("cf:ready"), happened(EventKind.EDITED, STRANGER, ago(minutes=5)))
+    told = decide(a_running(events=events), **fields)
+    assert (told.status, [notice.fingerprint for notice in told.notices]) == (
+        Status.BACKLOG,
+        ["changed:20260302T115500"],
+    )

@@ -215,6 +215,7 @@ class TestEnd:
     def test_work_that_does_not_join_is_guilty_itself(self):
         found = ended(Outcome.FAILED, a_trial(), misfit=1)
         assert (found.record.gate.guilty, found.record.gate.trials[0].conflict) == (1, 1)
+        assert ended(Outcome.PASSED, a_trial(), misfit=1).record.gate.trials[0].conflict == 0
         stranger = ended(Outcome.FAILED, a_trial(), misfit=7)
         assert (stranger.record.gate.passed, stranger.start.number) == (None, 2)
 

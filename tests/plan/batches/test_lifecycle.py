@@ -523,6 +523,12 @@ def test_the_chart_shows_what_was_done_what_runs_and_what_is_to_be_merged():
     assert "task 1 :crit, b0" in ran(failed(1, attempts=ended[1:]), a_member(2)).body
 
 
+def test_a_member_of_a_cycle_has_a_place_and_no_wave():
+    told = ran(a_member(1, needs=(1,)), a_member(2))
+    assert "| 1 | – | #1 Task 1 | not run |" in told.body
+    assert "| 2 | 1 | #2 Task 2 | in-progress |" in told.body
+
+
 def test_what_is_to_be_merged_stands_in_the_order_of_needs():
     told = ran(passed(1, needs=(2,)), passed(2))
     assert "Waiting to be merged, in this order: #72 (task #2), #71 (task #1)." in told.body

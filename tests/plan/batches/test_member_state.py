@@ -141,6 +141,7 @@ class TestResult:
             ((a_member(1, Status.BACKLOG),), "not run", "in the backlog; `cf:ready` starts it"),
             ((a_member(1, Status.BACKLOG, batch=80),), "backlog", "in the backlog; `cf:ready` starts it"),
             ((a_member(1, None),), "withdrawn", "not a task: it carries no status label"),
+            ((a_task(1, record_problem="it cannot be read"),), "not run", "it cannot be read"),
             ((closed(1),), "done", ""),
             ((closed(1, StateReason.DUPLICATE, None),), "dropped", "closed as a duplicate"),
         ],

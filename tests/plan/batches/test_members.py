@@ -194,6 +194,8 @@ class TestAfterTheEnd:
         assert started.start is not None
         assert (started.record.batch, started.record.started_by_command) == (0, False)
         assert started.record.approval == Approval("wendy", ago(minutes=5), ORDERED.digest)
+        board = Board(a_snapshot(anew))
+        assert admit(board.items[0], board).record.approval == started.record.approval
         same = a_task(1, Status.READY, record=record, events=(labelled("cf:ready"),))
         assert decide(same).status is Status.BACKLOG
 
@@ -268,6 +270,10 @@ class TestGate:
         told = self.named(blames={1: 3})
         assert (told.status, told.record.strikes, told.due) == (Status.FAILED, 3, None)
         assert told.notices[0].text.endswith("It has no attempt left; `cf:ready` starts it again.")
+        search = Search((1, 2), 0, "h", ago(), passed=False, guilty=2)
+        second = a_batch(record=replace(RECORD, gate=search, blames={1: 3, 2: 1}))
+        other = decide(passed(2), others=(passed(1),), batches=(second,))
+        assert (other.status, other.record.strikes) == (Status.READY, 1)
         once = Config(retry=Retry(max_attempts=1, backoff=timedelta(seconds=1)))
         assert self.named(config=once, blames={2: 5}).status is Status.FAILED  # unknown counts as one
 

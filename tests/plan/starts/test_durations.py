@@ -8,7 +8,7 @@ from bot.model.issue import StateReason
 from bot.model.report import Outcome
 from bot.model.status import Status
 from bot.plan.board import Board
-from bot.plan.graph.order import DEFAULT_DURATION
+from bot.plan.graph.order import DEFAULT_DURATION, Candidate
 from bot.plan.starts.durations import candidate_of, durations_of
 from tests.builders import a_record, a_snapshot, a_task, an_attempt, closed_as
 
@@ -58,3 +58,12 @@ def test_work_that_was_interrupted_or_answered_is_continued(outcome, continued):
     attempts = (an_attempt(1, outcome),) if outcome else ()
     (item,) = Board(a_snapshot(a_task(1, record=a_record(1, Status.READY, attempts=attempts)))).items
     assert candidate_of(item).continued is continued
+
+
+def test_a_short_pass_counts_and_what_ordering_wants_is_that_of_the_task():
+    quick = past(4, an_attempt(1, Outcome.PASSED, minutes=0.5))
+    assert durations_of(Board(a_snapshot(a_task(1), quick)))[1] == timedelta(seconds=30)
+    task = a_task(1, priority=3, category="web", estimate=timedelta(minutes=7))
+    (item,) = Board(a_snapshot(task)).items
+    expected = Candidate(1, 3, task.issue.created_at, "web", timedelta(minutes=7), continued=False)
+    assert candidate_of(item) == expected

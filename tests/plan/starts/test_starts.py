@@ -5,11 +5,14 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from bot.model.batch import Search, Trial
 from bot.model.config import Config, EngineConfig
-from bot.model.decision import Start, Verb
+from bot.model.decision import Notice, Start, Verb
 from bot.model.engine import EngineChoice
-from bot.model.issue import EventKind
+from bot.model.issue import EventKind, NeedState
+from bot.model.ref import Ref
 from bot.model.report import Outcome
+from bot.model.snapshot import Permission
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.plan import plan
@@ -30,6 +33,7 @@ from tests.builders import (
     labelled,
     words_of,
 )
+from tests.plan.batches.ordering import ORDER, RECORD, a_batch
 
 
 def started(*tasks, **fields):
@@ -228,3 +232,138 @@ def test_the_expected_order_is_that_of_urgency_whoever_waits():
         runs=(a_run(905, "cf-5-1"),),
     )
     assert expected_order(snapshot, plan(snapshot).decisions) == (4, 3, 2)
+
+
+AGAIN = {"attempts": (an_attempt(1, Outcome.FAILED),), "strikes": 1, "next_attempt": 2}
+
+
+def said(*tasks, **fields):
+    return {one.task: one.reason for one in plan(a_snapshot(*tasks, **fields)).decisions}
+
+
+def test_limits_by_what_it_starts_from():
+    config = Config(max_parallel_by_status={Status.FAILED: 1})
+    tasks = [a_task(number, record=a_record(number, Status.READY, **AGAIN)) for number in (1, 2)]
+    held = "waits for a slot: max_parallel_by_status for FAILED is 1"
+    assert said(*tasks, a_task(3), config=config) == {1: "starts as cf-1-2", 2: held, 3: "starts as cf-3-1"}
+    live = a_running(20, run=920, live={"started_from": Status.FAILED})
+    assert said(tasks[0], live, config=config, runs=RUNS)[1] == held
+    fresh = a_running(20, run=920)
+    assert said(tasks[0], fresh, config=config, runs=RUNS)[1] == "starts as cf-1-2"
+    assert said(tasks[0], config=Config(max_parallel_by_status={Status.FAILED: 0}))[1].endswith(
+        "for FAILED is 0"
+    )
+
+
+def test_what_only_publishes_is_held_by_the_total_alone():
+    proven = a_task(1, record=a_record(1, Status.READY, republish=True, earlier="900/cf-1-1"))
+    config = Config(
+        max_parallel=0, max_parallel_by_status={Status.READY: 0}, max_parallel_by_label={"gpu": 0}, total=1
+    )
+    labelled_ = replace(proven, issue=replace(proven.issue, labels=("cf:ready", "gpu")))
+    assert said(labelled_, config=config)[1] == "starts as cf-1-1"
+    assert said(proven, config=replace(config, total=0))[1] == "waits for a slot: limits.total is 0"
+    both = said(proven, a_task(2), config=Config(total=1))
+    assert sorted(both.values()) == ["starts as cf-1-1", "waits for a slot: limits.total is 1"]
+    publishing = a_running(20, run=920, live={"kind": Kind.PUBLISH})
+    assert said(a_task(1), publishing, config=Config(max_parallel=1), runs=RUNS)[1] == "starts as cf-1-1"
+
+
+def test_runs_whose_tasks_are_gone_and_trials_of_a_batch_gate_take_slots():
+    one = a_task(1)
+    assert said(one, orphans=(5,), config=Config(max_parallel=1))[1] == "waits for a slot: max_parallel is 1"
+    assert said(one, orphans=(5,), config=Config(total=1))[1] == "waits for a slot: limits.total is 1"
+    assert said(one, orphans=(5,), config=Config(max_parallel=2, total=2))[1] == "starts as cf-1-1"
+    trial = Trial(an_attempt(1, kind=Kind.GATE), 2)
+    gate = Search((7, 8), 0, "h", ago(), (trial,))
+    batch = a_batch(replace(ORDER, tasks=(7, 8)), replace(RECORD, gate=gate))
+    assert said(one, batches=(batch,), config=Config(total=1))[1] == "waits for a slot: limits.total is 1"
+    assert said(one, batches=(batch,), config=Config(total=2, max_parallel=1))[1] == "starts as cf-1-1"
+
+
+def test_a_start_says_all_that_its_dispatch_needs():
+    record = a_record(
+        1, Status.READY, not_before=ago(minutes=1), earlier="900/cf-1-1", exceptions=("a",), **AGAIN
+    )
+    start = decide(a_task(1, record=record, warnings=("line 2",)))
+    assert (start.verb, start.status, start.reason) == (Verb.START, Status.IN_PROGRESS, "starts as cf-1-2")
+    assert start.due == NOW + Config().dispatch.launch_grace
+    assert start.start is not None
+    assert (start.start.number, start.start.kind, start.start.earlier, start.start.exceptions) == (
+        2,
+        Kind.CODE,
+        "900/cf-1-1",
+        (),
+    )
+    live = start.record.live
+    assert live is not None
+    assert (live.number, live.claimed_at, live.started_from, live.engine) == (
+        2,
+        NOW,
+        Status.FAILED,
+        "command",
+    )
+    assert (start.record.next_attempt, start.record.not_before) == (3, None)
+    assert [notice.fingerprint for notice in start.notices] == ["warning:line 2"]
+    published = decide(a_task(1, record=replace(record, republish=True)))
+    assert published.start is not None
+    assert (published.start.kind, published.start.exceptions, published.start.choice.engine) == (
+        Kind.PUBLISH,
+        ("a",),
+        "",
+    )
+
+
+def test_needs_are_told_by_what_is_known_of_them():
+    need = Ref("acme/shop", 9)
+    for state, reason in (
+        (NeedState.OPEN, "waiting on #2, #9"),
+        (NeedState.UNKNOWN, "need unreadable: #9, which could not be read just now"),
+        (NeedState.COMPLETED, "waiting on #2"),
+    ):
+        assert said(a_task(1, needs=(2, 9)), a_task(2), needs={need: state})[1] == reason
+    behind = said(a_task(1, needs=(2,)), a_task(2, needs=(3,)), a_task(3, needs=(2,)))
+    assert behind[1] == "blocked by cycle: waits for #2"
+    done = a_task(2, needs=(3,)), a_task(3, needs=(2,))
+    assert said(*done)[2] == "part of the cycle 2→3→2"
+    (notice,) = decide(a_task(1, needs=(1,))).notices
+    assert notice.fingerprint == "cycle:1→1"
+    assert notice.text == (
+        "This task waits for itself: 1→1. Remove one of these needs; until then no member of the cycle starts."
+    )
+
+
+def test_a_line_about_needs_that_cannot_be_read_is_told_while_it_waits():
+    waiting = decide(a_task(1, needs=(2,), warnings=("w" * 300,)), others=(a_task(2),))
+    (notice,) = waiting.notices
+    assert notice.fingerprint == f"warning:{'w' * 192}"
+    assert notice.text == f"A line about needs could not be read whole. {'w' * 300}"
+    full = decide(a_task(1, warnings=("w",)), config=Config(max_parallel=0))
+    assert [notice.fingerprint for notice in full.notices] == ["warning:w"]
+
+
+@pytest.mark.parametrize(
+    ("record", "starts"),
+    [({}, False), ({"started_by_command": True}, True), ({"republish": True, "earlier": "900/cf-1-1"}, True)],
+)
+def test_with_start_manual_an_order_approves_only(record, starts):
+    task = a_task(1, record=a_record(1, Status.READY, **record))
+    decision = decide(task, config=Config(start="manual"))
+    assert (decision.start is not None) is starts
+    if not starts:
+        assert decision.reason == "approved only (start: manual); it starts by `/cf run` or a batch"
+        assert expected_order(a_snapshot(task, config=Config(start="manual")), [decision]) == ()
+    member = decide(a_task(1), config=Config(start="manual"), batches=(a_batch(),))
+    assert member.start is not None
+
+
+def test_what_was_not_ordered_says_why():
+    told = decide(a_task(events=(labelled("cf:ready", STRANGER),)))
+    why = "`cf:ready` was set by stan, who does not have write permission here"
+    assert told.reason == f"not approved: {why}"
+    assert told.notices == (Notice("unapproved", f"Not started: {why}."),)
+    asked = decide(a_task(), permissions={})
+    assert (asked.reason, asked.wants) == (
+        "who ordered it is being looked up",
+        frozenset({Permission("wendy")}),
+    )
