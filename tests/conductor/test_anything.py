@@ -257,6 +257,14 @@ class Anything(RuleBasedStateMachine):
                 )
                 yield read_record(found, number, {one.author.id})
 
+    def look_and_end_what_runs(self):
+        """Whether anything ran."""
+        self.tick()
+        living = self.living()
+        for run in living:
+            self.story.die(run.inputs["keys"])
+        return bool(living)
+
     def living(self):
         return [run for run in self.story.worker_runs() if run.status != "completed"]
 
@@ -319,10 +327,10 @@ class Anything(RuleBasedStateMachine):
         self.world.faults.planned.clear()
         for _ in range(14):
             self.world.wait(timedelta(minutes=8))
-            self.tick()
-            for run in self.living():
-                self.story.die(run.inputs["keys"])
-        self.tick()  # a run that tries a cause may have begun, and died, in the last round
+            self.look_and_end_what_runs()
+        # Where every run dies, that is a cause, and one run tries it again now and then: what follows looks between two tries.
+        while self.look_and_end_what_runs():
+            pass
         writes = self.world.faults.writes
         self.tick()
         assert self.world.faults.writes == writes
