@@ -27,7 +27,7 @@ unexport VIRTUAL_ENV
 # Bytecode is worth having: tests, demo and benchmarks start hundreds of interpreters.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-unit stories soak engines check format bench oracles oracles-check schema clean
+.PHONY: help setup demo test test-unit stories soak engines check format bench oracles oracles-check schema tables clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -89,6 +89,9 @@ oracles-check: .venv/.ready ## say whether tests/data/github still equals what t
 
 schema: .venv/.ready ## rewrite docs/cf.schema.json from the readers of the configuration
 	@$(BIN)/python -P -m bot validate --schema >docs/cf.schema.json
+
+tables: .venv/.ready ## rewrite the tables of comment commands and events in docs/ from the model
+	@$(BIN)/python -m scripts.docs_tables
 
 clean: ## remove all that was installed or made
 	@rm -rf .venv $(TOOLS) tests/node/node_modules build dist

@@ -1,6 +1,6 @@
 """The tables of comment commands and of events in docs/, generated from the model.
 
-Run `python -m scripts.docs_tables` after a change to `bot/model/command.py` or `bot/model/event.py`.
+Run `make tables` after a change to `bot/model/command.py` or `bot/model/event.py`.
 With `--check` it only compares. Whatever stands between `<!-- generated: NAME -->` and `<!-- end -->` is replaced.
 """
 
@@ -53,7 +53,7 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
             if "--check" not in arguments:
                 path.write_text(made, encoding="utf-8")
     if stale:
-        said = "not up to date, run: python -m scripts.docs_tables" if "--check" in arguments else "rewritten"
+        said = "not up to date, run: make tables" if "--check" in arguments else "rewritten"
         print(f"{', '.join(stale)}: {said}")
     return 1 if stale and "--check" in arguments else 0
 

@@ -104,6 +104,7 @@ def _strict(name: str, rest: str, prefix: str) -> Command:
     known = options_of(name)
     arguments: list[str] = []
     options: list[tuple[str, str]] = []
+    taken: set[str] = set()
     problems: list[str] = []
     waiting = [_dashed(word) for word in _words(rest)][::-1]
     while waiting:
@@ -118,8 +119,9 @@ def _strict(name: str, rest: str, prefix: str) -> Command:
             continue
         if known[option] and not equals:
             value = waiting.pop() if waiting and not waiting[-1].startswith("--") else ""
-        problems += _misused(option, value, known[option], {taken for taken, _ in options})
+        problems += _misused(option, value, known[option], taken)
         options.append((option, value))
+        taken.add(option)
     if arguments and not words_of(name):
         said = " ".join(arguments)
         problems.append(f"nothing may follow `/{prefix} {name}` but its options, and there is {_show(said)}")

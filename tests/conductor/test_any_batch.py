@@ -1,4 +1,4 @@
-"""Batches in any order: a machine that orders, stops, resumes and ends them, and looks at what must hold after each step."""
+"""Property: batches in any order: a machine orders, stops, resumes and ends them, and looks after each step at what must hold."""
 
 import contextlib
 import os

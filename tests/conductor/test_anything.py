@@ -1,4 +1,4 @@
-"""Anything in any order: a machine that plays people, runs and trouble, and looks at what must always hold after each step."""
+"""Property: anything in any order: a machine plays people, runs and trouble, and looks after each step at what must hold."""
 
 import os
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The action `approve` of `cf-batch.yml`: many tasks of the backlog become ready in one go, by one person's word."""
+"""Story: the action `approve` of `cf-batch.yml`: many tasks of the backlog become ready in one go, by one person's word."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Strategy auto: needs are inferred once, merged with those that exist, and hold for the batch only."""
+"""Story: strategy auto: needs are inferred once, merged with those that exist, and hold for the batch only."""
 
 from collections.abc import Mapping, Sequence
 

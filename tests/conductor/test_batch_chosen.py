@@ -1,4 +1,4 @@
-"""What an order chooses for its members holds in their jobs, and in what their ends mean; for nobody else."""
+"""Story: what an order chooses for its members holds in their jobs, and in what their ends mean; for nobody else."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Later words on a batch: stop, force, resume, and what the later of them does."""
+"""Story: later words on a batch: stop, force, resume, and what the later of them does."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""The batch gate: proven together, or the guilty one found, sent back, and proven again."""
+"""Story: the batch gate: proven together, or the guilty one found, sent back, and proven again."""
 
 import json
 from datetime import timedelta

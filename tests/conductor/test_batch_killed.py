@@ -1,4 +1,4 @@
-"""A tick killed at any write of a batch's story: the same end as undisturbed, each word said once, each agent started once."""
+"""Story: a tick killed at any write of a batch: the same end as undisturbed, each word said once, each agent started once."""
 
 from collections import Counter
 

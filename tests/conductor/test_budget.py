@@ -1,4 +1,4 @@
-"""What a whole batch costs of GitHub's hourly limits: counted over HTTP, as the client sends it."""
+"""Large: what a whole batch costs of GitHub's hourly limits: counted over HTTP, as the client sends it."""
 
 import random
 import sys

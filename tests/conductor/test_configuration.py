@@ -1,4 +1,4 @@
-"""Each key of `.github/cf.yml` that a tick goes by, written into the file, changes what the tick does.
+"""Story: each key of `.github/cf.yml` that a tick goes by, written into the file, changes what the tick does.
 
 Keys that a worker goes by (`setup`, `gates`, `corrections`, `publish`, `merge`, `engines.command`) are shown in tests/worker,
 `reconcile.interval` as well, and `linger` in test_linger.py.

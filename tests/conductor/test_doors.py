@@ -1,4 +1,4 @@
-"""Who can order work, by every door there is: the right value for each role at each door."""
+"""Story: who can order work, by every door there is: the right value for each role at each door."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Duplicates and concurrency (DUP class), and reading before writing (API-05, API-07): events wake, and nothing is done twice."""
+"""Story: events wake, nothing is done twice (DUP class), and everything is read before anything is written (API-05, API-07)."""
 
 from collections import Counter
 from datetime import timedelta

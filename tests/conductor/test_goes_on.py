@@ -1,4 +1,4 @@
-"""What became ready in one tick is started by the next look at once, not by the next sweep."""
+"""Story: what became ready in one tick is started by the next look at once, not by the next sweep."""
 
 from datetime import timedelta
 

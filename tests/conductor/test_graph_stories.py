@@ -1,4 +1,4 @@
-"""GRF and DEP cases that need the conductor, named by their ids."""
+"""Story: GRF and DEP cases that need the conductor, named by their ids."""
 
 import json
 from datetime import timedelta

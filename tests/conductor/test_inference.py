@@ -1,4 +1,4 @@
-"""`/cf deps` and `/cf apply`: proposed in one comment, merged by consent, and holding back what must wait."""
+"""Story: `/cf deps` and `/cf apply`: proposed in one comment, merged by consent, and holding back what must wait."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What must always hold (numbers as in docs/architecture.md, "Invariants"; 16, and more of 9, in test_killed.py)."""
+"""Story: what must always hold, by the numbers of docs/architecture.md, "Invariants"; 16, and more of 9, in test_killed.py."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Killed at any write, or crossed by a second conductor at any write: the same end as undisturbed (invariants 9 and 16)."""
+"""Story: killed at any write, or crossed by a second conductor there: the same end as undisturbed (invariants 9 and 16)."""
 
 from collections import Counter
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""People give orders in comments, and strangers try to: whole ticks on the make-believe GitHub."""
+"""Story: people give orders in comments, and strangers try to: whole ticks on the make-believe GitHub."""
 
 import json
 from datetime import timedelta

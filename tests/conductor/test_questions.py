@@ -1,4 +1,4 @@
-"""Questions from the moment they are asked: put to a person or answered automatically, said again, answered once, taken back."""
+"""Story: questions: put to a person or answered automatically, said again, answered once, taken back."""
 
 from datetime import timedelta
 

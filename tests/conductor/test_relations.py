@@ -1,4 +1,4 @@
-"""Needs as text and as relations of GitHub's: kept the same by order, and a difference said once."""
+"""Story: needs as text and as relations of GitHub's: kept the same by order, and a difference said once."""
 
 import pytest
 

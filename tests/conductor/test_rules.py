@@ -1,4 +1,4 @@
-"""Rules of tasks as stories: what people, runs and trouble come to, and what is never done twice."""
+"""Story: what people, runs and trouble make of a task, and what is never done twice."""
 
 import re
 from datetime import timedelta

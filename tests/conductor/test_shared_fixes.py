@@ -1,4 +1,4 @@
-"""The same failure met by several tasks: one issue mends it, they wait and go on; a fix that fails or is undone goes its way."""
+"""Story: several tasks meet one failure: one issue mends it, they wait and go on; a fix may fail or be undone."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What was spent today holds starts, whatever became of the issues, the dashboard and the tick that saw it."""
+"""Story: what was spent today holds starts, whatever became of the issues, the dashboard and the tick that saw it."""
 
 from datetime import timedelta
 

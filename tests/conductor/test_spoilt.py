@@ -1,4 +1,4 @@
-"""Records and dashboards that somebody wrote over: what cannot be read holds its own task at most, and a tick goes on."""
+"""Story: records and dashboards that somebody wrote over: what cannot be read holds its own task at most, and a tick goes on."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`start: manual`: ready means approved, and an agent starts by a batch or by command."""
+"""Story: `start: manual`: ready means approved, and an agent starts by a batch or by command."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What travels between conductor and worker: numbers, keys and configuration by input, results by artifact (ACT-04, ACT-17)."""
+"""Story: from conductor to worker and back: numbers, keys and configuration by input, results by artifact (ACT-04, ACT-17)."""
 
 import json
 

@@ -1,17 +1,12 @@
 """What the next tick would do, asked without doing it."""
 
 import json
-from datetime import timedelta
 
 import pytest
 
 from bot.console.plan_and_why import foresee, plan_json, plan_lines, why_lines
 from bot.model.errors import UsageError
 from bot.model.report import Outcome
-from bot.model.status import Status
-from bot.plan import plan
-from bot.plan.starts.starts import expected_order
-from tests.builders import a_run, a_running, a_snapshot, a_task
 from tests.conductor.story import Story
 
 
@@ -32,18 +27,6 @@ def test_the_plan_says_what_would_start_and_what_waits_and_writes_nothing():
         f"waiting on #{first}",
     ]
     assert (story.world.faults.writes, story.starts()) == (writes, [])
-
-
-def test_the_expected_order_is_that_of_urgency_whoever_waits():
-    snapshot = a_snapshot(
-        a_task(1, Status.BACKLOG),
-        a_task(2, priority=9),
-        a_task(3, priority=1, needs=(1,)),
-        a_task(4, estimate=timedelta(hours=9)),
-        a_running(5, run=905),
-        runs=(a_run(905, "cf-5-1"),),
-    )
-    assert expected_order(snapshot, plan(snapshot).decisions) == (4, 3, 2)
 
 
 def test_why_names_needs_order_strikes_and_attempts():

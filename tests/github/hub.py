@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs, parse_qsl
 
 import httpx
 import respx
@@ -207,3 +207,18 @@ def rest(router: respx.MockRouter, answer: Callable[[httpx.Request], httpx.Respo
         return answer(request)
 
     router.route(url__startswith=f"{API}/repos/").mock(side_effect=checked)
+
+
+def params(request: httpx.Request) -> dict[str, str]:
+    """What a request asks for behind its `?`."""
+    return {key: values[0] for key, values in parse_qs(request.url.query.decode()).items()}
+
+
+def listed(request: httpx.Request, items: Sequence[Any], key: str = "") -> httpx.Response:
+    """A page as GitHub gives it, with its Link."""
+    asked = params(request)
+    size, page = int(asked["per_page"]), int(asked["page"])
+    part = items[(page - 1) * size : page * size]
+    more = page * size < len(items)
+    headers = {"link": '<https://api.github.test/next>; rel="next", <https://x>; rel="last"'} if more else {}
+    return httpx.Response(200, json={"total_count": len(items), key: part} if key else part, headers=headers)

@@ -1,4 +1,4 @@
-"""API weather on the wire: what GitHub was seen to answer on bad days, and what a tick makes of it (API class of cases)."""
+"""Story: API weather on the wire: what GitHub was seen to answer on bad days, and what a tick makes of it."""
 
 import json
 from contextlib import suppress

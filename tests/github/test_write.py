@@ -7,7 +7,6 @@ import pytest
 from graphql import GraphQLError
 
 from bot.github import sending as module
-from bot.github.faults import clean
 from bot.model.change import (
     AddLabel,
     Change,
@@ -232,8 +231,3 @@ def test_a_label_deleted_meanwhile_is_removed_already(router, github):
     hub.mutations["removeLabelsFromLabelable"] = refuse
     (answer,) = github.write([RemoveLabel("I_1", "cf:ready")])
     assert answer.ok
-
-
-def test_words_of_githubs_are_one_short_line():
-    assert clean("a\x1b[31m\nb\u2028c") == "a [31m b c"
-    assert len(clean("x" * 1000)) == 300

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.notation.answers import NotAnAnswer, Reply, read_answer
+from bot.notation.answers import NotAnAnswer, Reply, chosen, read_answer
 
 AB = ("SQLite", "PostgreSQL 16")
 
@@ -115,3 +115,19 @@ def test_no_reply_and_no_option_breaks_it_and_only_offered_options_are_chosen(bo
     verdict = read_answer(body, options)
     if isinstance(verdict, Reply) and options and "/cf" not in body.lower():
         assert verdict.text in options
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("b", "PostgreSQL"),
+        ("B) because it lasts\nand more", "PostgreSQL"),
+        ("sqlite.", "SQLite"),
+        ("use both", "use both"),
+        ("c", "c"),
+        ("x\nb", "x\nb"),
+    ],
+)
+def test_what_words_given_by_command_mean_for_these_options(words, meant):
+    assert chosen(words, ("SQLite", "PostgreSQL")) == meant
+    assert chosen(words, ()) == words

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.model.command import COMMANDS, NAMES, STARTING, Command
 from bot.notation.commands import read_commands
 from bot.notation.quoting import code_block, quote, quote_line
+from tests.growth import growth
 
 
 def names(body, prefix="cf"):
@@ -118,59 +119,6 @@ def test_cmd_02_quoted_and_code_text_holds_no_command(body):
     assert read_commands(body) == ()
 
 
-MAILS = {
-    "gmail": "On Mon, Mar 2, 2026 at 12:00 PM Wendy ***@***.***> wrote:\n\n{old}",
-    "gmail broken in two": "On Mon, Mar 2, 2026 at 12:00 PM Wendy Writer\n<wendy@example.com> wrote:\n{old}",
-    "without an address": "On 2 March 2026, Wendy wrote:\n{old}",
-    "german": "Am 02.03.2026 um 12:00 schrieb Wendy <wendy@example.com>:\n{old}",
-    "french": "Le lun. 2 mars 2026 à 12:00, Wendy <wendy@example.com> a écrit :\n{old}",
-    "dated address": "2026-03-02 12:00 GMT+01:00 Wendy <wendy@example.com>:\n{old}",
-    "outlook": "From: Wendy <wendy@example.com>\nSent: Monday\nTo: acme/shop\nSubject: Re: it\n\n{old}",
-    "outlook in bold": "**From:** Wendy\n**Sent:** Monday\n**To:** acme/shop\n\n{old}",
-    "outlook in german": "Von: Wendy\nGesendet: Montag\nAn: acme/shop\nBetreff: AW: it\n\n{old}",
-    "original message": "-----Original Message-----\n{old}",
-    "forwarded": "---------- Forwarded message ---------\n{old}",
-    "signature": "-- \n{old}",
-    "signature that lost its blank": "--\n{old}",
-    "phone": "Sent from my iPhone\n\n{old}",
-    "outlook for phones": "Get Outlook for iOS\n{old}",
-    "our own footer": "Reply to this email directly, view it on GitHub\n{old}",
-}
-
-
-@pytest.mark.parametrize("mail", MAILS)
-def test_a_mail_acts_only_by_its_new_text(mail):
-    """Whatever a mail program carries along is somebody else's, or old."""
-    carried = MAILS[mail].format(old="/cf run\n\n/cf retry\n/cf stop")
-    assert names(carried) == []
-    assert names(f"/cf status\n\n{carried}") == ["status"]
-    assert names(f"/cf status\n{carried}") == ["status"]
-
-
-def test_words_below_a_marked_quote_are_new():
-    """Who answers at the end of a mail is heard; a quoted line that was broken in two is still quoted."""
-    head = "On 2 March 2026, Wendy wrote:\n> please\n> use the command\n"
-    assert names(f"{head}\n/cf stop") == ["stop"]
-    assert names(f"{head}/cf run\n\n/cf stop") == ["stop"]
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "On reflection, as Bob wrote:\n/cf stop",
-        "From: here\nto there\n/cf stop",
-        "Sent the wrong file\n/cf stop",
-        "a -- b\n/cf stop",
-        "---\n/cf stop",
-        "```\n-- a comment in SQL\n-- \n```\n/cf stop",
-        "@bob, three things:\n/cf stop",
-        "On line 3 I would not\n/cf stop\nas bob wrote:",
-    ],
-)
-def test_what_only_looks_like_mail_hides_nothing(body):
-    assert names(body) == ["stop"]
-
-
 def test_options_have_values_and_flags_have_none():
     said = only("/cf run --engine codex --model=gpt-5 --timeout 30m --dry-run")
     assert said.problem == ""
@@ -259,17 +207,24 @@ def test_a_command_is_always_visible_in_the_text(body):
         assert (command.name in NAMES) or command.problem
 
 
-SIZE = 60_000
+SIZE = 8_000
 
 
 @pytest.mark.parametrize(
     "unit",
-    ["/cf run\n", "/cf answer x\n", "/cf answer `\n", "/cf run --engine ", '/cf approve "', "/cf x", "On 2 Mar a\n", "<a@b>1:\n",
-     "On 2 Mar <a@b> wrote:\n> a\n\n", "From: a\n", "/cf stop --force ", "> /cf stop\n", "/cf ~~", "-- \n", "on 1 @<", "***@***"],
+    ["/cf run\n", "/cf answer x\n", "/cf answer `\n", '/cf approve "', "/cf x", "On 2 Mar a\n", "<a@b>1:\n",
+     "On 2 Mar <a@b> wrote:\n> a\n\n", "From: a\n", "/cf stop --force ", "/cf run --engine ", "> /cf stop\n", "/cf ~~", "-- \n", "on 1 @<", "***@***"],
 )  # fmt: skip
 def test_reading_takes_time_in_proportion_to_the_text(unit):
-    """Whatever is not linear does not come back from this within the time limit of a test."""
-    read_commands("/cf status\n" + unit * (SIZE // len(unit)))
+    """Four times the text is about four times the work; if work grew with the square, it would be sixteen times."""
+    small, large = (f"/cf status\n{unit * (size // len(unit))}" for size in (SIZE, 4 * SIZE))
+
+    assert growth(lambda: read_commands(small), lambda: read_commands(large)) < 8
+
+
+def test_thousands_of_options_are_one_problem():
+    (command,) = read_commands("/cf run" + " --engine a" * 5_000)
+    assert "`--engine` stands there twice" in command.problem
 
 
 def test_the_table_is_whole():
@@ -278,3 +233,12 @@ def test_the_table_is_whole():
     assert len(rows) == len(set(rows))
     assert set(NAMES) >= STARTING
     assert COMMANDS[0].usage("cf") == "/cf run [--engine NAME] [--model NAME] [--timeout 30m] [--dry-run]"
+
+
+def test_an_unknown_command_has_the_nearest_name_and_is_shown_cut():
+    (command,) = read_commands(f"/cf stattus {'x' * 9}")
+    assert (command.name, command.nearest, command.text) == ("stattus", "status", "x" * 9)
+    assert command.problem == "`stattus` is no command; did you mean `/cf status`?"
+    (command,) = read_commands(f"/cf {'y' * 80}")
+    assert command.problem == f"`{'y' * 60} … (cut)` is no command; `/cf help` lists them all"
+    assert (command.name, command.nearest) == ("y" * 30, "")

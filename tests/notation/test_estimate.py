@@ -114,3 +114,10 @@ def test_never_fails(labels, body):
         <= read_traits([*labels, *(f"cf:estimate/{label}" for label in labels)], f"Estimate: {body}").priority
         <= 9
     )
+
+
+def test_an_unreadable_estimate_is_shown_as_a_few_plain_characters():
+    (told,) = read_traits(["cf:estimate/`x`"], None).warnings
+    assert told.startswith("the estimate `'x'` cannot be read;")
+    (told,) = read_traits([f"cf:estimate/{'y' * 200}"], None).warnings
+    assert told.startswith(f"the estimate `{'y' * 40}` cannot be read;")

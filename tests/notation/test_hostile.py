@@ -1,4 +1,4 @@
-"""Hostile texts, read by every reader and shown by every writer: nothing gets through that should not.
+"""Property: hostile texts, read by every reader and shown by every writer: nothing gets through that should not.
 
 Each file of `tests/data/hostile` is one text that a stranger might leave in an issue, comment or log, or an agent in its words.
 """

@@ -436,3 +436,7 @@ def test_the_longest_body_is_read(head, unit):
     needs = read_needs(head + unit * (LIMIT // len(unit)), HERE)
 
     assert set(needs.local) <= {1}
+
+
+def test_words_below_an_item_belong_to_it_and_the_list_goes_on():
+    assert local("## Needs\n- #1\n  and some words about #3\n- #2\n\nwords about #4") == {1, 2}

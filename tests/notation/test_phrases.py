@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.notation.phrases import holds, parts_of, read_phrase, words_of
+from tests.growth import growth
 
 
 def found(text, phrase):
@@ -61,5 +62,17 @@ def test_any_text_is_a_phrase_or_refused(text):
 
 
 def test_the_worst_phrase_over_a_long_text_takes_steps_in_proportion():
-    phrase = read_phrase(" ... ".join(["a|b"] * 12))
-    assert holds(("a", "b") * 20_000, phrase)
+    """Also where each word could begin it, and none ends it."""
+    phrase = read_phrase(" ... ".join(["a|b"] * 11) + " c")
+    small, large = ("a", "b") * 500, ("a", "b") * 2_000
+
+    assert holds((*large, "c"), phrase)
+    assert growth(lambda: holds(small, phrase), lambda: holds(large, phrase)) < 8
+
+
+def test_a_gap_is_between_two_words_only():
+    first, second, third = read_phrase("... one two ... three")
+    assert (first.gap, second.gap, third.gap) == (0, 0, 6)
+    assert holds(("x", "one", "two", "a", "b", "c", "d", "e", "f", "three"), (first, second, third))
+    assert not holds(("one", "two", "a", "b", "c", "d", "e", "f", "g", "three"), (first, second, third))
+    assert not holds(("one", "x", "two", "three"), (first, second, third))

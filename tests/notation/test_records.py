@@ -1,4 +1,4 @@
-"""The hidden record, the state of the dashboard, and the comments that hold them."""
+"""The hidden record: read back as it was, by our own comments only, and within what a comment holds."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -8,28 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from bot.model.decision import Notice
 from bot.model.record import Answer, Blocker, Held, Record, Spent
 from bot.model.report import Hold, Outcome, Question
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.codec import Unreadable, dump
-from bot.notation.comments import notice_comment, read_fingerprint, status_comment
-from bot.notation.marker import read_marker, write_marker
+from bot.notation.comments import status_comment
+from bot.notation.marker import write_marker
 from bot.notation.records import bounded, is_record, read_record, write_record
-from bot.notation.state import State, fitting, read_state, write_state
-from tests.builders import (
-    BOT,
-    NOW,
-    OTHER_BOT,
-    STRANGER,
-    WRITER,
-    a_comment,
-    a_record,
-    ago,
-    an_attempt,
-    an_issue,
-)
+from tests.builders import BOT, NOW, OTHER_BOT, STRANGER, WRITER, a_comment, a_record, an_attempt
 
 OURS = {BOT.id}
 COMMENT_MOST = 60_000
@@ -194,55 +181,45 @@ def test_what_fits_is_not_cut():
     assert read(write_record(record)) == record
 
 
-def test_a_status_comment_says_state_reason_attempts_and_what_was_taken_as_an_answer():
-    body = status_comment(FULL, "waits | for\nsomething", "cf").split("<!--")[0]
-
-    assert "**`cf:blocked`** · waits \\| for something" in body
-    assert "| `cf-1-1` code | [900](../actions/runs/900) | failed | 1.5 |" in body
-    assert "| `cf-1-2` publish | – | blocked | – |" in body
-    assert "| `cf-1-3` code | – | being cancelled | – | closed |" in body
-    assert "Taken as an answer, from wendy: a" in body
-    assert status_comment(Record(1), "x", "bot").startswith("**not a task any more**")
-
-
-def test_only_the_newest_attempts_are_shown_and_the_rest_is_counted():
-    attempts = tuple(an_attempt(n, Outcome.FAILED) for n in range(1, 13))
-    body = status_comment(a_record(1, attempts=attempts, next_attempt=31), "x", "cf")
-
-    assert "`cf-1-12`" in body
-    assert "`cf-1-4` " not in body
-    assert "22 earlier attempts are not shown" in body
+def test_as_much_is_kept_as_is_said():
+    many = replace(
+        FULL,
+        notices=tuple(f"n{number}" for number in range(60)),
+        acted=tuple(range(120)),
+        answers=tuple(Answer(f"q{number}", "a", "wendy", number, NOW) for number in range(30)),
+        attempts=tuple(an_attempt(number, Outcome.FAILED) for number in range(1, 31)),
+        feedback="f" * 5_000,
+    )
+    kept = bounded(many)
+    assert (kept.notices, kept.acted) == (many.notices[10:], many.acted[20:])
+    assert (kept.answers, kept.attempts) == (many.answers[10:], many.attempts[10:])
+    assert kept.feedback == "f" * 4_000
+    fewer = bounded(many, 2, 3)
+    assert (len(fewer.notices), len(fewer.answers), len(fewer.attempts)) == (20, 2, 2)
+    assert (fewer.notices[0], fewer.feedback, fewer.acted) == ("n40", "fff", kept.acted)
 
 
-def test_a_notice_carries_its_fingerprint_whatever_its_text_holds():
-    for fingerprint in ("cycle:1→2→1", "warning:`-->` @x", "x\n<!-- cf:notice 1 {} -->"):
-        assert read_fingerprint(notice_comment(Notice(fingerprint, "words"))) == fingerprint
-    assert read_fingerprint("words") is None
-    assert read_fingerprint(write_marker("notice", '{"fingerprint":3}')) is None
+def test_each_text_is_cut_and_no_option_is_lost():
+    asked = Question("question", ("first", "second"), "tried")
+    long = replace(
+        FULL,
+        attempts=(an_attempt(1, Outcome.FAILED, reason="reason", cancelled_for="closed"),),
+        answers=(Answer("question", "answer", "wendy", 1, NOW),),
+        blocker=Blocker("fingerprint", asked, NOW),
+    )
+    kept = bounded(long, 5, 3)
+    assert (kept.attempts[0].reason, kept.attempts[0].cancelled_for) == ("rea", "clo")
+    assert (kept.answers[0].question, kept.answers[0].answer) == ("que", "ans")
+    assert kept.blocker == Blocker("fingerprint", Question("que", ("fir", "sec"), "tri"), NOW)
 
 
-def test_the_state_comes_back_from_our_own_dashboard_only():
-    state = State(NOW, {"1": "IC_1"}, {"2": "IC_2"}, "blob")
-    body = f"words\n\n{write_state(state)}"
-
-    assert read_state(an_issue(9, author=BOT, body=body), OURS) == state
-    assert read_state(an_issue(9, author=WRITER, body=body), OURS) is None
-    assert read_state(an_issue(9, author=BOT, body="words"), OURS) is None
-    assert read_state(an_issue(9, author=BOT, body=write_marker("state", '{"records":3}')), OURS) is None
-    newer = write_marker("state", '{"comments_since":"2026-03-02T12:00:00Z","more":1}')
-    assert read_state(an_issue(9, author=BOT, body=newer), OURS) == State(NOW)
-    assert read_marker("record", write_state(State(ago(days=1)))) is None
-
-
-def test_the_state_of_thousands_of_tasks_fits_a_dashboard_and_running_ones_stay_in_it():
-    """Finished tasks go first, then those of which nothing runs, the oldest first."""
-    node = "IC_kwDOABCDEF5abcdef"
-    numbers = [str(number) for number in range(1, 5001)]
-    state = State(NOW, dict.fromkeys(numbers, node), {"9001": node}, "blob", spent={"cf-1-1": Spent(1)})
-    kept = fitting(state, numbers[:3])
-
-    assert len(write_state(kept)) < 31_000
-    assert kept.finished == {}
-    assert list(kept.records) == [*numbers[:3], *numbers[-len(kept.records) + 3 :]]
-    assert (kept.spent, kept.config_blob) == (state.spent, "blob")
-    assert fitting(kept, numbers[:3]) == kept
+@pytest.mark.parametrize(
+    ("count", "length", "kept"), [(20, 1_500, (20, 1_500)), (20, 3_000, (20, 1_000)), (60, 900, (20, 900))]
+)
+def test_the_first_size_that_fits_is_taken(count, length, kept):
+    attempts = tuple(
+        an_attempt(number, Outcome.FAILED, reason="r" * length) for number in range(1, count + 1)
+    )
+    read_back = read(write_record(Record(1, attempts=attempts)))
+    assert read_back is not None
+    assert (len(read_back.attempts), len(read_back.attempts[0].reason)) == kept

@@ -1,4 +1,4 @@
-"""The JSON Schema of the configuration: as committed, and of one mind with the reader wherever a schema can say it."""
+"""Contract: the JSON Schema of the configuration and its readers are of one mind, and the committed schema is theirs."""
 
 import json
 from pathlib import Path

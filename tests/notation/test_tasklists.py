@@ -86,3 +86,8 @@ def test_no_text_breaks_the_reader(text):
             or text.strip().startswith("0")
             or len(text.strip()) > 10
         )
+
+
+def test_a_name_may_stand_in_quotes():
+    assert read_tasks("label:'XaviersX'") == (Labelled("XaviersX"),)
+    assert read_tasks('milestone:"X 2"') == (InMilestone("X 2"),)

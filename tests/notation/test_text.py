@@ -418,3 +418,26 @@ def test_a_long_text_of_anything_is_read(unit):
     body = unit * (SIZE // len(unit))
 
     assert len(read_lines(body)) == body.count("\n") + 1
+
+
+def test_a_comment_that_began_a_line_ends_with_its_line():
+    """What is indented below it is code, and goes on with no paragraph."""
+    lines = read_lines("<!-- a\n\nb --> words\n    depends on #1")
+    assert [(line.text, line.kind) for line in lines[2:]] == [("words", Kind.TEXT), ("", Kind.INERT)]
+    inside = read_lines("so <!-- a\nb --> words\n    depends on #1")
+    assert [line.text for line in inside] == ["so", "words", "depends on #1"]
+
+
+def test_an_item_whose_words_come_on_the_next_line_goes_on_behind_a_blank_one():
+    assert [line.depth for line in read_lines("-\n  a\n\n  b\n  - c")] == [1, 1, 1, 1, 2]
+    assert [line.depth for line in read_lines("-\n\n  a")] == [1, 0, 0]  # nothing was in it
+
+
+def test_what_a_paragraph_leaves_open_goes_on_through_a_blank_line():
+    assert kinds("a <!-- b\n\nc --> d") == [Kind.TEXT, Kind.BLANK, Kind.TEXT]
+    assert kinds("a <s> b\n\nc </s> d") == [Kind.TEXT, Kind.INERT, Kind.TEXT]
+
+
+def test_only_its_own_marks_underline_a_heading():
+    assert kinds("a\nXX") == [Kind.TEXT, Kind.TEXT]
+    assert kinds("a\n==") == kinds("a\n--") == [Kind.HEADING, Kind.RULE]

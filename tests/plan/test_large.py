@@ -1,4 +1,4 @@
-"""Repositories far larger than usual: planned in one go, and every reason stays a sentence."""
+"""Large: repositories far larger than usual: planned in one go, and every reason stays a sentence."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The order against its rivals, on the small batches of `benches/makespan.py` (which judges all of them)."""
+"""Property: the order against its rivals, on the small batches of `benches/makespan.py` (which judges all of them)."""
 
 import pytest
 

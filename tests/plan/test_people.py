@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.model.decision import CancelRun, Verb
+from bot.model.decision import CancelRun, Notice, Verb
 from bot.model.issue import GHOST, Account, EventKind, NeedState, StateReason
 from bot.model.ref import Ref
 from bot.model.report import Outcome
@@ -378,3 +378,58 @@ def test_an_edit_by_a_stranger_ends_the_run_and_asks_for_approval():
     decision = decide(edited, runs=(a_run(),))
     assert (decision.status, decision.cancel) == (Status.BACKLOG, CancelRun(900))
     assert "changed by stan" in words_of(decision)
+
+
+@pytest.mark.parametrize(
+    ("notices", "told"),
+    [
+        ((), True),
+        (("put-back:20260302T110000", "put-back:20260302T113000"), True),
+        (("put-back:20260302T110000", "put-back:20260302T113000", "put-back:20260302T115800"), False),
+        (("put-back:20260302T105959", "put-back:20260302T113000", "put-back:20260302T115800"), True),
+        (("put-back:20260302T105959", "put-back:20260302T105958", "put-back:20260302T105957"), True),
+        (("question:cf-1-1", "question:cf-1-2", "question:cf-1-3"), True),
+    ],
+)
+def test_a_label_that_is_put_back_for_the_fourth_time_within_an_hour_is_put_back_in_silence(notices, told):
+    record = a_record(1, Status.DONE, notices=notices)
+    task = a_task(1, None, "cf:failed", record=record, events=(labelled("cf:failed", at=ago(minutes=1)),))
+    decision = decide(task)
+    assert (decision.verb, decision.status, decision.record.status_at) == (Verb.MOVE, Status.DONE, NOW)
+    ways = "from `done` a label may take it to `cf:ready`, `cf:backlog`"
+    assert decision.reason == f"label put back: {ways}"
+    text = f"The status label was put back to `cf:done`: {ways}."
+    assert decision.notices == ((Notice("put-back:20260302T115900", text),) if told else ())
+
+
+def test_from_merged_no_label_leads_away():
+    assert moved(Status.MERGED, Status.DONE).reason.endswith("from `merged` a label may take it to nothing")
+
+
+def test_what_was_withdrawn_while_it_ran_says_why_until_its_run_has_ended():
+    def said(**live):
+        attempts = (an_attempt(1, run=900, **live),)
+        return decide(a_task(1, None, record=a_record(1, None, attempts=attempts)), runs=(a_run(),))
+
+    assert said().reason == "withdrawn; run 900 is being cancelled"
+    assert (
+        said(cancelled_for="closed as a duplicate").reason
+        == "closed as a duplicate; run 900 is being cancelled"
+    )
+    assert said().status is None
+
+
+def test_a_withdrawn_member_is_left_alone_by_its_batch():
+    record = a_record(1, Status.READY, batch=9)
+    removed = a_task(1, None, record=record, events=(unlabelled("cf:ready", at=ago(minutes=1)),))
+    assert (decide(removed).record.batch, decide(removed).reason) == (0, "withdrawn by wendy")
+    parked = a_task(1, None, "cf:backlog", record=record, events=(labelled("cf:backlog", at=ago(minutes=1)),))
+    assert (decide(parked).record.batch, decide(parked).reason) == (0, "set to backlog by wendy")
+    other = a_task(1, None, "cf:done", record=record, events=(labelled("cf:done", at=ago(minutes=1)),))
+    assert decide(other).record.batch == 9
+
+
+def test_a_vanished_label_is_put_back():
+    told = decide(a_task(1, None, record=a_record(1, Status.BLOCKED)))
+    assert (told.verb, told.reason) == (Verb.MOVE, "its status label had vanished and was put back")
+    assert decide(a_task(1, None)).reason == "not a task: it carries no status label"

@@ -1,4 +1,4 @@
-"""What holds for every plan, on generated repositories."""
+"""Property: what holds for every plan, on generated repositories."""
 
 from datetime import timedelta
 from functools import partial

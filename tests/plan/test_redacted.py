@@ -7,13 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from bot.model.batch import Action, Batch, BatchRecord, Control, Happening, Order, Search
 from bot.model.config import Config, EngineConfig
+from bot.model.decision import Decision, Notice, Plan, Revision, Start, Verb
 from bot.model.record import Answer, Blocker, Held
 from bot.model.report import Category, GateResult, GateStatus, Hold, HookResult, Outcome, Question, Step
 from bot.model.snapshot import Snapshot
 from bot.model.status import Status
 from bot.model.unit import Gate
 from bot.notation.answers import NotAnAnswer, read_answer
+from bot.notation.batches import control_comment, read_control
 from bot.notation.commands import read_commands
 from bot.notation.digests import named
 from bot.notation.needs import looks_like_declaration
@@ -21,6 +24,7 @@ from bot.notation.ticks import read_snapshot, write_decisions, write_snapshot
 from bot.plan import plan
 from bot.plan.redacted import comparable, redacted
 from tests.builders import (
+    BOT,
     GREEN,
     a_comment,
     a_pull,
@@ -35,6 +39,7 @@ from tests.builders import (
     an_attempt,
     an_issue,
     jobs,
+    labelled,
 )
 from tests.filled import Filled
 from tests.plan.test_properties import QUICK, snapshots
@@ -244,3 +249,104 @@ def test_paths_that_hold_work_or_are_let_through_are_no_words_either():
     assert any(decision.record.held for decision in plan(small).decisions if decision.task == 3)
     assert WORD not in json.dumps([write_snapshot(small), write_decisions(plan(small).decisions)])
     assert comparable(plan(small)) == comparable(plan(snapshot))
+
+
+def test_no_word_about_a_batch_is_left_and_the_words_on_it_still_count():
+    order = Order(77, "wendy", ago(hours=1), (1,), left_out=(WORD,))
+    search = Search((1,), 0, "h", ago(), passed=False, guilty=1, reason=WORD, log=WORD)
+    happening = Happening("k", ago(), "skipped", 1, WORD)
+    record = BatchRecord(gate=search, happenings=(happening,), inference=(WORD,))
+    stop = Control(Action.STOP, "wendy", ago(minutes=3), batch=9)
+    said = (
+        a_comment(control_comment(stop, WORD), by=BOT, issue=9),
+        a_comment(f"{WORD}\n/cf status", 2, issue=9),
+    )
+    issue = an_issue(9, WORD, title=WORD, body=WORD)
+    snapshot = a_snapshot(a_task(), batches=(Batch(issue, order, record, f"{WORD}", said),))
+    (batch,) = redacted(replace(snapshot, batches=(replace(snapshot.batches[0], problem=""),))).batches
+    assert WORD not in json.dumps(write_snapshot(redacted(replace(snapshot, batches=(batch,)))))
+    assert (batch.record.gate, batch.record.inference) == (
+        replace(search, reason=named(WORD), log=""),
+        (),
+    )
+    assert batch.record.happenings == (replace(happening, reason=named(WORD)),)
+    assert batch.order == replace(order, left_out=())
+    assert [read_control(comment, {BOT.id}) for comment in batch.comments] == [stop, None]
+    assert [comment.body for comment in batch.comments][1].endswith("/cf status")
+
+
+def test_what_is_compared_holds_no_words():
+    question = Question(f"{WORD}?", (WORD,), WORD)
+    blocker = Blocker("q", question, ago(minutes=9), same_as=2)
+    record = a_record(
+        1,
+        Status.BLOCKED,
+        blocker=blocker,
+        attempts=(an_attempt(1, Outcome.FAILED, reason=WORD, cancelled_for=WORD),),
+        answers=(Answer(WORD, WORD, "wendy", 4, ago(minutes=9)),),
+        notices=(f"warning:{WORD}", "question:cf-1-1"),
+        exceptions=(WORD,),
+        held=Held(Hold.PROTECTED, ago(), 1, (WORD,)),
+    )
+    notice = Notice(f"warning:{WORD}", WORD)
+    decision = Decision(
+        1,
+        Verb.HOLD,
+        WORD,
+        Status.BLOCKED,
+        record,
+        start=Start(1, exceptions=(WORD,)),
+        notices=(notice, Notice("unapproved", WORD)),
+        revisions=(Revision("IC_1", Notice("question:cf-1-1", WORD)),),
+    )
+    bones = json.loads(json.dumps(comparable(Plan((decision,)))[1]))
+    assert WORD not in json.dumps(bones)
+    assert (bones["reason"], bones["status"], bones["verb"]) == ("", "blocked", "hold")
+    assert bones["start"]["exceptions"] == [named(WORD)]
+    assert [(one["fingerprint"], one["text"]) for one in bones["notices"]] == [
+        (f"warning:{named(WORD)}", ""),
+        ("unapproved", ""),
+    ]
+    assert bones["revisions"][0]["notice"]["text"] == ""
+    kept = bones["record"]
+    assert kept["blocker"]["question"] == {"text": ""}
+    assert kept["blocker"]["same_as"] == 2
+    assert (kept["attempts"][0].get("reason", ""), kept["attempts"][0].get("cancelled_for", "")) == ("", "")
+    assert (kept["answers"][0]["question"], kept["answers"][0]["answer"]) == ("", "")
+    assert kept["notices"] == [f"warning:{named(WORD)}", "question:cf-1-1"]
+    assert (kept["exceptions"], kept["held"]["protected"]) == ([named(WORD)], [named(WORD)])
+
+
+@pytest.mark.parametrize(
+    ("label", "kept"),
+    [("cf:ready", True), ("CF:Anything", True), ("GPU", True), ("gpu", True), ("api", False), ("cfx", False)],
+)
+def test_labels_of_ours_and_those_that_a_limit_names_are_kept(label, kept):
+    task = a_task(1, Status.READY, label, events=(labelled(label),))
+    small = redacted(a_snapshot(task, config=Config(max_parallel_by_label={"gpu": 1}))).tasks[1].issue
+    expected = label if kept else named(label)
+    assert (small.labels[1], small.events[0].label) == (expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("cf/12", "cf/12"), ("cf/12-3", "cf/12-3"), ("cf/secret", ""), ("main", ""), ("cf/12-x", "")],
+)
+def test_branches_are_words_but_for_those_of_attempts(name, kept):
+    small = redacted(a_snapshot(a_task(pulls=(a_pull(70, head_ref=name),))))
+    assert (small.tasks[1].issue.pulls[0].head_ref, small.tasks[1].issue.pulls[0].url) == (kept, "")
+
+
+@pytest.mark.parametrize(
+    ("job", "kept"),
+    [
+        ("#1 / agent", "#1 / agent"),
+        ("#1 #2 / verify (ubuntu)", "#1 #2 / verify"),
+        ("words #1 / agent", "#1 / agent"),
+        ("#1 / AGENT", f"#1 / {named('AGENT')}"),
+        ("words", ""),
+    ],
+)
+def test_of_a_jobs_name_the_tasks_and_the_role_are_kept(job, kept):
+    small = redacted(a_snapshot(jobs={900: (replace(GREEN[0], name=job),)}))
+    assert small.jobs[900][0].name == kept

@@ -9,7 +9,7 @@ _SERVERS = (
     "test_http.py",
     "test_git_http.py",
     "test_pages.py",
-    "test_git_and_pulls.py",
+    "test_pulls.py",
     "test_concurrency.py",
 )
 

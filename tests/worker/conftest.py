@@ -6,6 +6,7 @@ import pytest
 from tests.worker.bench import Bench
 
 _PROCESSES = ("test_process.py", "test_command.py", "test_join_job.py", "test_isolation.py")
+_REPOSITORIES = {"bench", "shop"}  # fixtures
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
@@ -13,7 +14,8 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     room = Path(__file__).parent
     for item in items:
         here = item.path.is_relative_to(room) and item.path.parent != room / "engines"
-        if here and ("bench" in getattr(item, "fixturenames", ()) or item.path.name in _PROCESSES):
+        asks = not _REPOSITORIES.isdisjoint(getattr(item, "fixturenames", ()))
+        if here and (asks or item.path.name in _PROCESSES):
             item.add_marker("e2e")
 
 

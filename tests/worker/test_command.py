@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from bot.github.credential import Credential
-from bot.model.errors import UsageError
 from bot.model.report import Outcome
 from bot.worker import command
 from bot.worker.job.artifact import find_bundle, find_report
-from bot.worker.job.context import default_branch, read_job_context
 from tests.worker.programs.test_process import survivors
 
 ROOT = Path(__file__).parents[2]
@@ -116,26 +114,3 @@ def test_verify_and_publish_by_their_commands(bench, monkeypatch, capsys, tmp_pa
         "## [#1](https://github.com/acme/shop/issues/1): passed (`cf-1-1`)\n"
     )
     assert "cf: tests: passed" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"CF_UNIT": ""}, "CF_UNIT is missing"),
-        ({"GITHUB_RUN_ID": "x"}, "GITHUB_RUN_ID must be a number"),
-        ({"GITHUB_REF_NAME": ""}, "the default branch is unknown"),
-        ({"GITHUB_REPOSITORY": ""}, "GITHUB_REPOSITORY is missing"),
-    ],
-)
-def test_a_wrong_environment_is_named(bench, change, words):
-    environ = bench("edit").environ(**change)
-
-    with pytest.raises(UsageError, match=words):
-        read_job_context(environ)
-
-
-def test_the_event_names_the_default_branch(tmp_path):
-    event = tmp_path / "event.json"
-    event.write_text('{"repository": {"default_branch": "dev/next"}}')
-
-    assert default_branch({"GITHUB_EVENT_PATH": str(event), "GITHUB_REF_NAME": "other"}) == "dev/next"

@@ -1,4 +1,4 @@
-"""An engine by name in the agent's job: its program is put there first, told its task, listened to, and believed in nothing."""
+"""Story: an engine by name in the agent's job: installed first, told its task, listened to, and believed in nothing."""
 
 import json
 import shlex

@@ -1,6 +1,6 @@
 """What is said back to commands: one reply for each comment, and one reaction to what strangers write."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from msgspec import Struct, field
@@ -201,18 +201,7 @@ def _answer_on_batch(ordered: Ordered, step: BatchStep | None, board: Board) -> 
 
 
 def _answer_on_dashboard(ordered: Ordered, decided: Mapping[int, Decision], board: Board) -> str:
-    name = ordered.command.name
-    if name == "help":
-        words = help_text(Scope.DASHBOARD, board.config.prefix)
-    elif name == "status":
-        words = _status_of_all(decided, board)
-    elif name == "deps":
-        words = inferred_among(None, board).text
-    elif name == "apply":
-        words = "Taken over, beside the needs that exist."
-    else:
-        words = _done_for_all(ordered, decided)
-    return f"{_quoted(ordered, board)}\n\n{words}"
+    return f"{_quoted(ordered, board)}\n\n{ON_DASHBOARD[ordered.command.name](ordered, decided, board)}"
 
 
 def _done_for_all(ordered: Ordered, decided: Mapping[int, Decision]) -> str:
@@ -233,3 +222,14 @@ def _status_of_all(decided: Mapping[int, Decision], board: Board) -> str:
     decisions = tuple(decided[number] for number in sorted(decided))
     verdict, *lines = overview_lines(overview_of(board.snapshot, decisions))
     return f"{verdict}\n\n{_folded('More', [f'- {line}' for line in lines])}"
+
+
+ON_DASHBOARD: Mapping[str, Callable[[Ordered, Mapping[int, Decision], Board], str]] = {
+    "help": lambda _, __, board: help_text(Scope.DASHBOARD, board.config.prefix),
+    "status": lambda _, decided, board: _status_of_all(decided, board),
+    "deps": lambda _, __, board: inferred_among(None, board).text,
+    "apply": lambda *_: "Taken over, beside the needs that exist.",
+    "stop": lambda ordered, decided, _: _done_for_all(ordered, decided),
+    "approve": lambda ordered, decided, _: _done_for_all(ordered, decided),
+}
+"""What each command on the dashboard is answered with, once it was carried out."""

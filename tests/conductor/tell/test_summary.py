@@ -5,7 +5,6 @@ import io
 import json
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -14,12 +13,10 @@ from msgspec.structs import force_setattr
 from bot.conductor.act.outbox import Effects
 from bot.conductor.conduct import _output, _tell
 from bot.conductor.tell.summary import events, markdown, outputs, overview
-from bot.model.config import Config
 from bot.model.decision import Decision, Plan, Verb
 from bot.model.record import Record
 from bot.model.report import Category, Outcome, Step
 from bot.model.status import Status
-from bot.notation.overview import GRAPH_MOST, graph_text
 from tests.builders import (
     NOW,
     a_record,
@@ -35,6 +32,7 @@ from tests.builders import (
     jobs,
 )
 from tests.notation.test_joblog import obeyed
+from tests.plan.telling.test_overview import many
 
 HOSTILE = st.lists(
     st.sampled_from(
@@ -106,31 +104,6 @@ def test_an_output_has_a_delimiter_that_nobody_can_guess():
     assert re.fullmatch(r"reason<<cf-[0-9a-f]{32}", first)
 
 
-def many():
-    return a_snapshot(
-        a_task(1),
-        a_task(2, needs=(1,)),
-        a_running(3, run=903),
-        a_task(4, Status.BLOCKED),
-        a_task(
-            5, Status.FAILED, record=a_record(5, Status.FAILED, attempts=(an_attempt(1, Outcome.FAILED),))
-        ),
-        a_task(6, Status.BACKLOG),
-        a_task(7, Status.DONE),
-        runs=(a_run(903, "cf-3-1"),),
-    )
-
-
-def test_counts_tell_ready_running_waiting_blocked_and_failed_apart():
-    assert overview(a_tick(many())).counts == {
-        "ready": 0,
-        "running": 2,
-        "waiting": 1,
-        "blocked": 1,
-        "failed": 1,
-    }
-
-
 def test_outputs_say_whether_anything_can_start():
     found = outputs(a_tick(many(), Effects(started={1: 901})))
     assert (found["can_start"], found["has-work"], found["reason"]) == ("true", "true", "1 started")
@@ -162,20 +135,6 @@ def test_what_became_ready_in_this_tick_can_start_unless_everything_stands_still
         assert found["reason"] == (starts_blocked_by or "1 can start at the next tick")
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        (
-            {"starts_blocked_by": "paused by the label `cf:pause` on #9"},
-            "paused by the label `cf:pause` on #9",
-        ),
-        ({"config": Config(max_parallel=0)}, "nothing can start: waits for a slot: max_parallel is 0"),
-    ],
-)
-def test_the_headline_says_why_nothing_starts(fields, words):
-    assert overview(a_tick(a_snapshot(a_task(1), a_task(2), **fields))).reason == words
-
-
 def test_the_summary_names_cycles_pull_requests_skips_and_when_it_goes_on():
     seen = a_snapshot(a_task(1, needs=(2,)), a_task(2, needs=(1,)), a_task(3, needs=(1,)), a_task(4))
     tick = a_tick(seen, Effects(skipped={4: "changed since snapshot"}, refused=["CreateComment: locked"]))
@@ -188,29 +147,6 @@ def test_the_summary_names_cycles_pull_requests_skips_and_when_it_goes_on():
     assert "| #4 Task 4 | in-progress | start | changed since snapshot |" in text
     assert "GitHub refused a write: CreateComment: locked" in text
     assert "Something is due at 12:00:00 UTC." in text
-
-
-def test_the_graph_draws_needs_between_tracked_tasks():
-    tick = a_tick(a_snapshot(a_task(1, title='x"] --> evil'), a_task(2, needs=(1, 99)), a_task(3)))
-    drawing = graph_text(overview(tick))
-    assert drawing.splitlines() == [
-        "```mermaid",
-        "graph LR",
-        '  t1["#1 in-progress"]',
-        '  t2["#2 ready"]',
-        "  t1 --> t2",
-        "```",
-    ]
-    assert graph_text(overview(a_tick(a_snapshot(a_task(1), a_task(2))))) == ""
-
-
-def test_of_too_many_the_graph_draws_those_that_matter_and_says_how_many_are_missing():
-    wide = [a_task(number, Status.BACKLOG, needs=(1,)) for number in range(2, 90)]
-    failed = a_task(99, Status.FAILED, needs=(1,))
-    drawing = graph_text(overview(a_tick(a_snapshot(a_task(1), *wide, failed))))
-    assert "t99" in drawing
-    assert drawing.count("-->") == GRAPH_MOST - 1
-    assert drawing.endswith(f"_{90 - GRAPH_MOST} more tasks with needs are not drawn._")
 
 
 def test_a_gantt_chart_shows_what_ran_once_there_are_two_bars():

@@ -1,12 +1,10 @@
 """`cf init`: workflows and a first configuration, and nobody's change overwritten."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from bot.cli import main
-from bot.console.init.detect import detect
 from bot.model.config import CONFIG_PATH
 from bot.notation.config import read_config
 
@@ -110,41 +108,3 @@ def test_a_linked_workflow_is_not_written_through(root, tmp_path_factory):
     (folder / "cf-batch.yml").symlink_to(elsewhere)
     assert main(["init", str(root), "--force"]) == 2
     assert elsewhere.read_text() == "x"
-
-
-@pytest.mark.parametrize(
-    ("contents", "setup", "gates"),
-    [
-        ({}, (), []),
-        (
-            {"requirements__txt": "", "tests/x__py": ""},
-            ("python3 -m venv .venv", ".venv/bin/pip install -r requirements.txt pytest"),
-            [".venv/bin/pytest -q"],
-        ),
-        (
-            {"setup__py": "", "mypy__ini": ""},
-            ("python3 -m venv .venv", ".venv/bin/pip install -e . mypy"),
-            [".venv/bin/mypy"],
-        ),
-        (
-            {
-                "package__json": json.dumps({"scripts": {"test": "x", "build": "y"}}),
-                "package-lock__json": "{}",
-            },
-            ("npm ci",),
-            ["npm run test", "npm run build"],
-        ),
-        ({"package__json": "{}", "tsconfig__json": "{}"}, ("npm install",), ["npx tsc --noEmit"]),
-        ({"package__json": "not json"}, (), []),
-        ({"package__json": "[1]"}, (), []),
-        ({"Cargo__toml": "", "Cargo__lock": ""}, (), ["cargo test --locked"]),
-        ({"go__mod": ""}, (), ["go test ./...", "go vet ./..."]),
-        ({"Makefile": "test: x\n\ttrue\n"}, (), ["make test"]),
-        ({"Makefile": "test: x\n\ttrue\n", "go__mod": ""}, (), ["go test ./...", "go vet ./..."]),
-    ],
-)
-def test_what_the_files_suggest(tmp_path, contents, setup, gates):
-    place(tmp_path, **contents)
-    found, proposed = detect(tmp_path)
-    assert found == setup
-    assert [gate.run for gate in proposed] == gates

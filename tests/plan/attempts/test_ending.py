@@ -1,19 +1,16 @@
-"""How an attempt ended, and what that makes of its task: the two tables of the specification, row by row."""
+"""How an attempt ended: by the report that counts, or by the jobs of its run."""
 
-from datetime import timedelta
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from bot.model.config import Config, Retry
 from bot.model.decision import Verb
-from bot.model.report import GateResult, GateStatus, Outcome, Question
+from bot.model.report import GateResult, GateStatus, Outcome
 from bot.model.snapshot import JobsOf, ReportIn
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.notation.keys import Key
-from bot.notation.quoting import quote
-from bot.plan.attempts.consequences import backoff
 from bot.plan.attempts.ending import legs_of, run_of
 from tests.builders import (
     GREEN,
@@ -30,188 +27,7 @@ from tests.builders import (
     decide,
     jobs,
     settle,
-    words_of,
 )
-
-HOURLY = Config(retry=Retry(max_attempts=2))
-
-
-@pytest.mark.parametrize(
-    ("outcome", "status", "strikes", "interruptions"),
-    [
-        (Outcome.PASSED, Status.DONE, 0, 0),
-        (Outcome.UNVERIFIED, Status.BLOCKED, 0, 0),
-        (Outcome.NO_CHANGES, Status.BLOCKED, 0, 0),
-        (Outcome.FAILED, Status.READY, 1, 0),
-        (Outcome.TIMEOUT, Status.READY, 1, 0),
-        (Outcome.CRASHED, Status.READY, 1, 0),
-        (Outcome.STALLED, Status.BLOCKED, 0, 0),
-        (Outcome.BLOCKED, Status.BLOCKED, 0, 0),
-        (Outcome.HELD, Status.BLOCKED, 0, 0),
-        (Outcome.CANCELLED, Status.READY, 0, 1),
-        (Outcome.INFRA, Status.READY, 0, 1),
-        (Outcome.CAPACITY, Status.READY, 0, 0),
-        (Outcome.REFUSED, Status.READY, 0, 1),
-    ],
-)
-def test_a_report_decides_status_strike_and_interruption(outcome, status, strikes, interruptions):
-    decision = settle(outcome)
-
-    assert (decision.verb, decision.status) == (Verb.FINISH, status)
-    assert (decision.record.strikes, decision.record.interruptions) == (strikes, interruptions)
-    assert decision.record.status is status
-    newest = decision.record.attempts[-1]
-    assert (newest.outcome, newest.ended_at, newest.run) == (outcome, NOW, 900)
-    assert decision.record.live is None
-    assert (decision.record.not_before is not None) is bool(strikes)
-    assert decision.due == (decision.record.not_before if status is Status.READY else None)
-
-
-def test_every_outcome_is_in_that_table():
-    assert len(Outcome) == 13
-
-
-def test_the_last_strike_fails_the_task_with_its_evidence():
-    task = a_running(attempt=2, record_fields={"strikes": 1})
-    gates = (
-        GateResult("tests", GateStatus.FAILED, 1.0, "1 failed ```"),
-        GateResult("lint", GateStatus.PASSED),
-    )
-    decision = settle(Outcome.FAILED, task=task, config=HOURLY, reason="2 tests failed", gates=gates)
-
-    assert decision.status is Status.FAILED
-    assert (decision.record.strikes, decision.record.not_before, decision.due) == (2, None, None)
-    words = words_of(decision)
-    assert "after 2 attempts" in words
-    assert "2 tests failed" in words
-    assert "Gate `tests`:\n\n````text\n1 failed ```\n````" in words
-    assert "lint" not in words
-    assert "`cf:ready`" in words
-
-
-def test_one_attempt_allowed_means_one():
-    assert settle(Outcome.TIMEOUT, config=Config(retry=Retry(max_attempts=1))).status is Status.FAILED
-
-
-def test_the_reason_says_when_it_goes_on():
-    decision = settle(Outcome.FAILED, reason="tests fail")
-    assert decision.reason.startswith("cf-1-1 failed: tests fail; attempt 2 of 3 not before 12:00:3")
-
-
-def test_three_interruptions_in_a_row_ask_a_person():
-    counted = settle(Outcome.INFRA, task=a_running(record_fields={"interruptions": 1, "strikes": 2}))
-    assert (counted.status, counted.record.interruptions, counted.record.strikes) == (Status.READY, 2, 2)
-    parked = settle(Outcome.REFUSED, task=a_running(record_fields={"interruptions": 2, "strikes": 2}))
-    assert (parked.status, parked.record.interruptions, parked.record.strikes) == (Status.BLOCKED, 3, 2)
-    assert "after 3 interruptions in a row" in words_of(parked)
-
-
-def test_only_interruptions_in_a_row_count():
-    failed = settle(Outcome.FAILED, task=a_running(record_fields={"interruptions": 2}))
-    assert failed.record.interruptions == 0
-    assert (
-        settle(Outcome.NO_CHANGES, task=a_running(record_fields={"interruptions": 2})).record.interruptions
-        == 0
-    )
-
-
-def test_a_pass_clears_strikes_and_keeps_work_and_pull_request():
-    decision = settle(
-        Outcome.PASSED, task=a_running(record_fields={"strikes": 2, "interruptions": 1}), minutes=4.5
-    )
-    record = decision.record
-
-    assert (record.strikes, record.interruptions, record.pull, record.head) == (0, 0, 70, "b" * 40)
-    assert (record.earlier, record.attempts[-1].minutes) == ("900/cf-1-1", 4.5)
-    assert "#70" in decision.reason
-
-
-def test_unverified_work_is_a_draft_to_review():
-    decision = settle(Outcome.UNVERIFIED)
-    assert decision.reason == "review draft #70"
-    assert decision.record.pull == 70
-
-
-def test_an_agents_words_are_shown_quoted():
-    message = "@wendy <!-- cf:record 1 {} -->\n/cf run\n</details>"
-    words = words_of(settle(Outcome.NO_CHANGES, message=message))
-    assert quote(message) in words
-    assert "@wendy" not in words
-
-
-def test_hostile_words_stay_quoted_in_every_notice():
-    hostile = "x\n/cf run\n@wendy\n<!-- cf:record 1 {} -->\n```"
-    gates = (GateResult("t`\n/cf run", GateStatus.FAILED, 1.0, hostile),)
-    for outcome in Outcome:
-        if outcome is Outcome.PASSED:
-            continue
-        task = a_running(record_fields={"strikes": 2, "interruptions": 2})
-        question = Question(hostile, (hostile, "B"), hostile)
-        words = words_of(
-            settle(outcome, task=task, reason=hostile, message=hostile, gates=gates, question=question)
-        )
-        asked = words.replace("@wendy: the agent cannot go on", "")
-        assert "@wendy" not in asked, outcome
-        assert "<!--" not in words, outcome
-        lines = words.split("\n")
-        fences = [at for at, line in enumerate(lines) if line.startswith("````")]
-        inside = range(*fences) if fences else range(0)
-        assert not any(line.startswith("/cf") for at, line in enumerate(lines) if at not in inside), outcome
-
-
-def test_a_question_is_one_comment_with_options_and_how_to_answer():
-    question = Question("Which database?", ("SQLite", "PostgreSQL"), "read the docs")
-    decision = settle(Outcome.BLOCKED, question=question)
-    (notice,) = decision.notices
-
-    assert notice.question
-    assert decision.record.blocker is not None
-    assert (decision.record.blocker.question, decision.record.blocker.asked_at) == (question, NOW)
-    for words in (
-        "@wendy",
-        "> Which database?",
-        "- **A** SQLite",
-        "- **B** PostgreSQL",
-        "> read the docs",
-        "a letter",
-    ):
-        assert words in notice.text
-
-
-def test_blocked_without_a_question_still_asks_something():
-    decision = settle(Outcome.BLOCKED)
-    assert "without saying what it needs" in words_of(decision)
-    assert "just reply" in words_of(decision)
-
-
-def test_a_refused_pull_request_keeps_the_work():
-    decision = settle(Outcome.HELD, reason="AGENTS.md is protected", head="c" * 40)
-    assert decision.reason == "cf-1-1 is held: AGENTS.md is protected"
-    assert (decision.record.head, decision.record.earlier, decision.record.pull) == (
-        "c" * 40,
-        "900/cf-1-1",
-        0,
-    )
-
-
-# back-off
-
-
-@pytest.mark.parametrize(
-    ("strikes", "seconds"), [(1, 30), (2, 60), (3, 120), (7, 1920), (8, 3600), (100, 3600)]
-)
-def test_back_off_doubles_to_its_limit_with_at_most_a_tenth_of_jitter(strikes, seconds):
-    for number in range(1, 30):
-        span = backoff(Config(), strikes, Key(1, number)).total_seconds()
-        assert seconds <= span <= seconds * 1.1
-        assert span == backoff(Config(), strikes, Key(1, number)).total_seconds()
-    assert len({backoff(Config(), strikes, Key(task, 1)) for task in range(1, 30)}) > 20
-
-
-def test_no_back_off_is_none():
-    assert backoff(Config(retry=Retry(backoff=timedelta(0))), 5, Key(1, 1)) == timedelta(0)
-    assert backoff(Config(retry=Retry(max_backoff=timedelta(0))), 5, Key(1, 1)) == timedelta(0)
-
 
 # without a report
 
@@ -274,7 +90,8 @@ def test_act_13_a_run_that_a_person_cancelled_in_the_actions_tab_goes_to_the_bac
         decision.reason
         == "cf-1-1 was cancelled by wendy; its work is kept, and `cf:ready` goes on from there"
     )
-    assert decision.record.attempts[-1].outcome is Outcome.CANCELLED
+    last = decision.record.attempts[-1]
+    assert (last.outcome, last.reason) == (Outcome.CANCELLED, "cancelled by wendy")
 
 
 @pytest.mark.parametrize(
@@ -503,3 +320,90 @@ def test_the_run_of_a_key_is_the_lowest_that_started():
     assert chosen(a_run(9, "cf-1-2")) is None
     assert chosen(replace(low, title="renamed"), recorded=10) == 10
     assert chosen(a_run(10, conclusion="failure"), high) == 10
+
+
+@pytest.mark.parametrize(
+    ("run", "conclusions", "reason"),
+    [
+        ("failure", {"agent": "timed_out"}, "the agent's job reached its time limit"),
+        ("cancelled", {"agent": "cancelled"}, "its run was cancelled"),
+        ("cancelled", {}, "its run was cancelled"),
+        ("failure", {"agent": "failure"}, "its run ended (failure) and left no report"),
+        ("failure", {}, "its run ended (failure) and left no report"),
+        (
+            "failure",
+            {"agent": "success", "verify": "failure"},
+            "verification failed, and its report is missing",
+        ),
+        (
+            "failure",
+            {"agent": "success", "verify": "timed_out"},
+            "verification failed, and its report is missing",
+        ),
+        ("failure", {"agent": "success", "verify": "startup_failure"}, "verification was interrupted"),
+        ("failure", {"agent": "success", "verify": "success"}, "publishing was lost"),
+        (
+            "failure",
+            {"agent": "success", "verify": "skipped"},
+            "the agent's job succeeded, but its report is missing",
+        ),
+        ("failure", {"agent": "success"}, "the agent's job succeeded, but its report is missing"),
+    ],
+)
+def test_without_a_report_the_jobs_say_why(run, conclusions, reason):
+    assert without(run, **conclusions).record.attempts[-1].reason == reason
+
+
+def test_how_long_it_took_is_the_longer_of_githubs_word_and_the_jobs_own():
+    for told, minutes in ((3.0, 4.0), (5.5, 5.5)):
+        assert settle(Outcome.PASSED, minutes=told).record.attempts[-1].minutes == minutes
+    half = (replace(GREEN[0], started_at=ago(seconds=100), completed_at=NOW), *GREEN[1:])
+    decision = decide(
+        a_running(),
+        runs=(a_run(conclusion="success"),),
+        artifacts=(an_artifact(),),
+        reports={50: a_report(Outcome.PASSED)},
+        jobs={900: half},
+    )
+    assert decision.record.attempts[-1].minutes == 1.67
+
+
+def test_what_the_report_says_is_copied_and_nothing_below_nothing():
+    gates = (GateResult("a", GateStatus.PASSED), GateResult("b", GateStatus.FAILED))
+    report: dict[str, Any] = {
+        "engine": "codex", "model": "gpt-5", "tokens": 7, "usd": 0.5, "rounds": 2, "files_changed": 3, "gates": gates,
+        "failure": "f", "retry_after": NOW, "head": "c" * 40,
+    }  # fmt: skip
+    last = settle(Outcome.FAILED, **report).record.attempts[-1]
+    assert (last.engine, last.model, last.tokens, last.usd, last.rounds, last.files) == (
+        "codex",
+        "gpt-5",
+        7,
+        0.5,
+        2,
+        3,
+    )
+    assert (last.gates, last.gates_passed, last.failure, last.retry_after, last.head) == (
+        2,
+        1,
+        "f",
+        NOW,
+        "c" * 40,
+    )
+    task = a_running(live={"engine": "aider", "model": "m"})
+    less = settle(Outcome.FAILED, task=task, tokens=-1, usd=-0.5).record.attempts[-1]
+    assert (less.engine, less.model, less.tokens, less.usd) == ("aider", "m", 0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [
+        (Outcome.NO_CHANGES, "the agent changed nothing"),
+        (Outcome.STALLED, "the agent stood still"),
+        (Outcome.UNVERIFIED, "no gate has proven it"),
+        (Outcome.FAILED, ""),
+    ],
+)
+def test_where_nobody_gave_a_reason_the_outcome_says_one(outcome, reason):
+    assert settle(outcome).record.attempts[-1].reason == reason
+    assert settle(outcome, reason="a reason").record.attempts[-1].reason == "a reason"

@@ -11,7 +11,6 @@ from bot.model.record import Held, Unmerged
 from bot.model.report import Hold, Outcome
 from bot.model.status import Status
 from bot.model.unit import Kind
-from bot.plan.facts.record_edits import reset_by_order
 from tests.builders import (
     GREEN,
     NOW,
@@ -134,11 +133,6 @@ def test_work_that_was_published_is_held_no_more():
     after = decision.record
     assert (decision.status, after.held, after.exceptions) == (Status.DONE, None, ())
     assert (after.pull, after.earlier) == (70, "900/cf-1-1")
-
-
-def test_a_persons_order_for_a_new_attempt_forgets_the_hold():
-    record = reset_by_order(a_record(1, held=Held(Hold.SETTING, NOW, 1), exceptions=("a",)))
-    assert (record.held, record.exceptions) == (None, ())
 
 
 # merged by itself

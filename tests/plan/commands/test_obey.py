@@ -1,4 +1,4 @@
-"""What commands do to tasks, from every state, and what is said back."""
+"""What commands do to tasks, from every state."""
 
 from datetime import timedelta
 
@@ -6,26 +6,22 @@ import pytest
 from msgspec.structs import replace
 
 from bot.conductor.act.units import unit_of
-from bot.model.change import React
-from bot.model.command import COMMANDS, NAMES, STARTING, Scope
+from bot.model.command import COMMANDS, STARTING, Scope
 from bot.model.config import Config, EngineConfig
 from bot.model.decision import CancelRun, Verb
 from bot.model.engine import EngineRequest
-from bot.model.issue import GHOST, Account, StateReason
-from bot.model.record import Blocker, Held, Record
+from bot.model.issue import Account, StateReason
+from bot.model.record import Answer, Approval, Blocker, Held
 from bot.model.report import Hold, Outcome, Question
 from bot.model.snapshot import Permission
 from bot.model.status import Status
 from bot.model.unit import Kind
-from bot.notation.commands import read_commands
+from bot.notation.digests import text_digest
 from bot.plan import plan
-from bot.plan.board import Board
 from bot.plan.commands.obey import NOT_YET
-from bot.plan.commands.replies import help_text
 from tests.builders import (
     BOT,
     NOW,
-    OTHER_BOT,
     STRANGER,
     WRITER,
     a_comment,
@@ -40,9 +36,16 @@ from tests.builders import (
     closed_as,
     labelled,
 )
-
-DONE = (React("IC_1", "EYES"), React("IC_1", "ROCKET"))
-NOT_DONE = (React("IC_1", "EYES"), React("IC_1", "CONFUSED"))
+from tests.plan.commands.giving import (
+    DONE,
+    NOT_DONE,
+    decided,
+    given,
+    in_state,
+    in_state_numbered,
+    on_dashboard,
+    said,
+)
 
 
 def held(*protected):
@@ -54,37 +57,6 @@ def held(*protected):
         earlier="900/cf-1-1",
         held=Held(Hold.PROTECTED, ago(minutes=10), 1, protected),
     )
-
-
-def in_state(status):
-    """A task as it is in this state; None: no task yet."""
-    if status is Status.IN_PROGRESS:
-        return a_running()
-    if status is None:
-        return a_task(1, None)
-    return a_task(
-        1, status, record=a_record(1, status), events=(labelled(f"cf:{status}", BOT, ago(minutes=30)),)
-    )
-
-
-def given(body, task=None, *more, by=WRITER, edited=False, **fields):
-    """The plan for a task on which one command was given."""
-    task = task or in_state(Status.BACKLOG)
-    comment = a_comment(body, by=by, issue=task.number)
-    if edited:
-        comment = replace(comment, updated_at=NOW)
-    fields.setdefault("runs", (a_run(),) if task.record.live else ())
-    return plan(a_snapshot(task, *more, comments={task.number: (comment,)}, **fields))
-
-
-def decided(body, task=None, **fields):
-    number = task.number if task else 1
-    return next(item for item in given(body, task, **fields).decisions if item.task == number)
-
-
-def said(body, task=None, **fields):
-    (response,) = given(body, task, **fields).responses
-    return response
 
 
 ON_TASKS = [row for row in COMMANDS if row.place is Scope.TASK and row.states]
@@ -226,43 +198,6 @@ def test_cmd_04_each_comment_acts_once():
     assert decided("/cf run", hinted, edited=True).record.acted == (1,)
 
 
-@pytest.mark.parametrize("name", [*NAMES, "frobnicate"])
-@pytest.mark.parametrize("by", [BOT, OTHER_BOT, GHOST, Account(8, "robot")])
-def test_cmd_01_bots_and_deleted_accounts_order_nothing_and_get_no_reply(name, by):
-    config = Config(trust=replace(Config().trust, ignore=("robot",), apps=("helper",)))
-    result = given(
-        f"/cf {name} x",
-        in_state(Status.READY),
-        by=by,
-        config=config,
-        permissions={"robot": "admin", "wendy": "write"},
-    )
-    assert (result.responses, result.wants) == ((), frozenset())
-    assert result.decisions[0].reactions == ()
-
-
-@pytest.mark.parametrize("name", [*NAMES, "frobnicate"])
-def test_cmd_06_a_strangers_command_gets_one_reaction_and_costs_nothing(name):
-    for task in (in_state(Status.BACKLOG), a_running(), a_task(1, None)):
-        result = given(f"/cf {name}\n/cf {name}", task, by=STRANGER)
-        (response,) = result.responses
-        assert (response.reactions, response.text) == ((React("IC_1", "CONFUSED"),), "")
-        decision = result.decisions[0]
-        assert (decision.start, decision.cancel, decision.notices) == (None, None, ())
-        assert decision.record.acted == ()
-
-
-def test_who_gave_a_command_is_asked_of_the_permission_api():
-    result = given("/cf run", by=Account(9, "new"))
-    assert result.wants == {Permission("new")}
-    assert result.decisions[0].start is None
-
-
-def test_comments_from_before_the_installation_order_nothing():
-    result = given("/cf run\n/cf help", orders_after=ago(minutes=1))
-    assert (result.decisions[0].start, result.responses) == (None, ())
-
-
 def test_commands_on_a_closed_issue_are_refused_and_a_stop_is_not():
     closed = replace(in_state(Status.DONE), issue=an_issue(1, "cf:done", **closed_as(StateReason.COMPLETED)))
     assert "reopening it" in said("/cf retry", closed).text
@@ -333,45 +268,6 @@ def test_an_answer_to_an_open_question_is_taken_once_with_the_other_replies():
     assert (decision.status, [answer.answer for answer in decision.record.answers]) == (Status.READY, ["b"])
 
 
-def test_approve_in_bulk_takes_the_backlog_but_what_is_left_out():
-    backlog = [in_state_numbered(number, Status.BACKLOG) for number in (1, 2, 3)]
-    backlog[2] = replace(backlog[2], issue=replace(backlog[2].issue, labels=("cf:backlog", "api")))
-    failed = in_state_numbered(4, Status.FAILED)
-
-    def approved(words):
-        result = on_dashboard(f"/cf approve {words}", *backlog, failed)
-        return {item.task for item in result.decisions if item.start}, result.responses[0]
-
-    everything, reply = approved("")
-    assert everything == {1, 2, 3}
-    assert "Approved: 3. Left out: 0." in reply.text
-    some, reply = approved("except 1 #2")
-    assert some == {3}
-    assert "Approved: 1. Left out: 2." in reply.text
-    assert "approved: #3" in reply.text
-    assert "left out: #1, #2" in reply.text
-    assert approved("label:API")[0] == {3}
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("except 4", "#4 is not in the backlog; nothing was approved"),
-        ("except 4, 99", "#4, #99 are not in the backlog"),
-        ("except", "there is none"),
-        ("3", "`3` is not understood"),
-        ("label:", "is not understood"),
-        ("milestone:v1 milestone:v2", "`milestone:v2` is not understood"),
-        ("except <b>", "is not understood"),
-    ],
-)
-def test_a_number_or_word_that_does_not_fit_refuses_the_whole(words, why):
-    tasks = in_state_numbered(1, Status.BACKLOG), in_state_numbered(4, Status.FAILED)
-    result = on_dashboard(f"/cf approve {words}", *tasks)
-    assert all(item.start is None for item in result.decisions)
-    assert why in result.responses[0].text
-
-
 def test_bulk_approval_that_was_cut_short_goes_on_and_says_the_same():
     """A tick that died half way wrote some records; the next approves the rest, and its reply counts all."""
     first = in_state_numbered(1, Status.BACKLOG)
@@ -393,99 +289,6 @@ def test_stop_all_on_the_dashboard_ends_every_run_and_needs_the_flag():
     assert not any(item.cancel for item in refused.decisions)
 
 
-def test_commands_in_the_wrong_place_say_where_they_belong():
-    assert "`/cf resume` belongs on a batch" in said("/cf resume").text
-    assert "`/cf retry` belongs on a task" in on_dashboard("/cf retry").responses[0].text
-    spec = replace(in_state(Status.BACKLOG), issue=an_issue(1, "cf:backlog", "cf:spec"))
-    assert "`/cf plan` is not there yet" in said("/cf plan", spec).text
-    assert "belongs on a specification" in said("/cf plan").text
-
-
-def test_on_a_batch_help_is_answered_and_what_belongs_elsewhere_is_refused():
-    """What is left there (run, stop, resume, status) is handed over with the batch itself."""
-    snapshot = a_snapshot(others={60: an_issue(60, "cf:batch", author=BOT)})
-
-    def answered(body, by=WRITER):
-        return plan(replace(snapshot, comments={60: (a_comment(body, issue=60, by=by),)}))
-
-    assert "A batch knows 7 commands" in answered("/cf help").responses[0].text
-    assert "belongs on a task or a dashboard" in answered("/cf approve").responses[0].text
-    assert [one.text for one in answered("/cf stop --force").responses] == [""]  # it shows in the issue
-    given = Board(
-        replace(snapshot, comments={60: (a_comment("/cf stop --force", issue=60),)})
-    ).comment_commands.given
-    assert [(one.command.name, one.command.has("force"), one.author) for one in given[60]] == [
-        ("stop", True, WRITER)
-    ]
-    assert answered("/cf stop", by=STRANGER).responses[0].text == ""
-
-
-def test_a_comment_gets_one_reply_for_all_its_commands():
-    response = said("/cf frobnicate\n/cf status\nwords\n/cf help")
-    assert [line for line in response.text.splitlines() if line.startswith("> ")] == [
-        "> /cf frobnicate",
-        "> /cf status",
-        "> /cf help",
-    ]
-    assert response.reactions == NOT_DONE
-
-
-def test_status_quotes_what_it_answers_says_one_line_and_folds_the_rest():
-    text = said("/cf status", in_state(Status.FAILED)).text
-    first, second = text.split("\n\n")[:2]
-    assert first == "> /cf status"
-    assert second.startswith("**`cf:failed`** · failed: no reason is known")
-    assert text.index("<details>") > text.index(second)
-    everything = on_dashboard(
-        "/cf status",
-        a_running(),
-        in_state_numbered(2, Status.READY),
-        runs=(a_run(),),
-        starts_blocked_by="paused by #9",
-    )
-    verdict, more = everything.responses[0].text.split("\n\n", 2)[1:]
-    assert "paused by #9" in verdict
-    assert "1 running" in more
-
-
-def test_a_dry_run_changes_nothing_and_says_what_would_run():
-    result = given("/cf run --dry-run")
-    assert (result.decisions[0].start, result.decisions[0].record.acted) == (None, ())
-    for words in ("engine `command`", "runner `ubuntu-latest`", "gates: none", "branch `cf/1`", "characters"):
-        assert words in result.responses[0].text
-
-
-def in_state_numbered(number, status):
-    record = a_record(number, status) if status is not Status.READY else Record(number)
-    return a_task(number, status, record=record)
-
-
-def on_dashboard(body, *tasks, by=WRITER, **fields):
-    issue = an_issue(50, "cf:dashboard", author=BOT)
-    comments = {50: (a_comment(body, issue=50, by=by),)}
-    return plan(a_snapshot(*tasks, others={50: issue}, comments=comments, **fields))
-
-
-REPLIES = [
-    *(help_text(place, "cf") for place in Scope),
-    *(
-        response.text
-        for name in [*NAMES, "frobnicate", "run please", "run --dry-run", "stop --all", "approve except 9"]
-        for status in (None, *Status)
-        for response in (
-            *given(f"/cf {name}", in_state(status)).responses,
-            *on_dashboard(f"/cf {name}", in_state(status)).responses,
-        )
-    ),
-]
-
-
-def test_cmd_01_no_reply_of_ours_holds_a_command():
-    assert len(REPLIES) > 100
-    for text in REPLIES:
-        assert read_commands(text) == (), text
-
-
 def test_a_command_that_was_carried_out_stays_carried_out_in_the_next_tick():
     """What the record says after the command is the same however often the comment is read."""
     task = in_state(Status.BACKLOG)
@@ -497,3 +300,158 @@ def test_a_command_that_was_carried_out_stays_carried_out_in_the_next_tick():
     )
     seen_to = decided("/cf approve", after, starts_blocked_by="paused", acted=frozenset({1}))
     assert (seen_to.record, seen_to.reactions) == (decision.record, ())
+
+
+@pytest.mark.parametrize(
+    ("body", "task", "words"),
+    [
+        ("/cf resume", in_state(Status.BACKLOG), "`/cf resume` belongs on a batch"),
+        ("/cf plan", in_state(Status.BACKLOG), "`/cf plan` belongs on a specification"),
+        ("/cf plan", a_task(1, Status.BACKLOG, "cf:spec"), "`/cf plan` is not there yet"),
+        ("/cf resume", a_task(1, Status.BACKLOG, "cf:spec"), "`/cf resume` belongs on a batch"),
+        ("/cf run", a_task(1, Status.BACKLOG, record_problem="it cannot be read"), "it cannot be read"),
+        ("/cf run", a_task(1, Status.BACKLOG, is_open=False), "this issue is closed; reopening it orders the work anew"),
+        ("/cf run", in_state(Status.DONE), "its work is done and waits for review; "),
+        ("/cf publish", in_state(Status.READY), "`/cf publish` works from `cf:blocked`, and this task is `cf:ready`"),
+        ("/cf approve", in_state(Status.FAILED), "`/cf approve` works from `cf:backlog`, and this task is `cf:failed`"),
+        ("/cf publish", in_state(Status.BLOCKED), "no work of this task is held"),
+        ("/cf apply", in_state(Status.BACKLOG), "no needs wait here to be taken over; `/cf deps` proposes some"),
+        ("/cf run --engine devin", in_state(Status.BACKLOG), "there is no engine devin: it must be one of aider,"),
+    ],
+)  # fmt: skip
+def test_why_a_command_is_not_carried_out(body, task, words):
+    assert f"\n\nNot done: {words}" in said(body, task).text
+
+
+def test_an_engine_may_be_asked_for_by_an_old_name():
+    assert decided("/cf run --engine BUILT-IN").record.engine_request == EngineRequest("built-in")
+
+
+@pytest.mark.parametrize(("seconds", "carried_out"), [(0, True), (-1, True), (1, False)])
+def test_a_label_of_the_same_second_does_not_outweigh_a_command(seconds, carried_out):
+    record = a_record(1, Status.DONE, status_at=ago(hours=1))
+    move = labelled("cf:backlog", WRITER, ago(minutes=2) + timedelta(seconds=seconds))
+    task = a_task(1, Status.BACKLOG, record=record, events=(move,))
+    assert (decided("/cf run", task).start is not None) is carried_out
+
+
+@pytest.mark.parametrize(
+    ("approved", "stopped"), [(ago(minutes=3), True), (ago(minutes=2), True), (ago(minutes=1), False)]
+)
+def test_a_start_that_was_ordered_since_outweighs_a_stop(approved, stopped):
+    running = a_running()
+    approval = Approval("wendy", approved, text_digest("Task 1", ""))
+    task = replace(running, record=replace(running.record, approval=approval))
+    assert (decided("/cf stop", task).status is Status.BACKLOG) is stopped
+
+
+def test_only_a_newer_ready_outweighs_a_stop():
+    record = replace(a_running().record, status_at=ago(hours=1))
+    for label, status in (("cf:ready", Status.READY), ("cf:blocked", Status.BACKLOG)):
+        move = labelled(label, WRITER, ago(minutes=1))
+        labels = (label,)
+        task = replace(
+            a_running(), record=record, issue=replace(a_running().issue, labels=labels, events=(move,))
+        )
+        assert decided("/cf stop", task).status is status
+
+
+@pytest.mark.parametrize(
+    ("status", "after"),
+    [
+        (Status.READY, Status.BACKLOG),
+        (Status.BLOCKED, Status.BACKLOG),
+        (Status.FAILED, Status.FAILED),
+        (Status.DONE, Status.DONE),
+        (Status.MERGED, Status.MERGED),
+        (Status.BACKLOG, Status.BACKLOG),
+    ],
+)
+def test_a_stop_parks_what_would_go_on(status, after):
+    decision = decided("/cf stop", in_state(status))
+    assert (decision.status, decision.reason) == (after, "stopped by wendy")
+
+
+def test_an_answer_without_a_question_is_kept_with_its_author():
+    decision = decided("/cf answer Use\nboth", in_state(Status.BACKLOG))
+    assert decision.record.answers == (Answer("", "Use\nboth", "wendy", 1, ago(minutes=2)),)
+
+
+def test_publish_lets_through_what_was_held_with_fresh_strikes():
+    record = replace(held("AGENTS.md"), strikes=2)
+    start = decided("/cf publish", a_task(1, Status.BLOCKED, record=record))
+    assert start.start is not None
+    assert (start.start.exceptions, start.record.strikes, start.record.held) == (("AGENTS.md",), 0, None)
+    assert (start.record.republish, start.start.kind) == (True, Kind.PUBLISH)
+    plain = replace(record, held=None)
+    assert decided("/cf publish", a_task(1, Status.BLOCKED, record=plain)).record.exceptions == ()
+    other = replace(plain, attempts=(an_attempt(1, Outcome.UNVERIFIED),))
+    assert "no work of this task is held" in said("/cf publish", a_task(1, Status.BLOCKED, record=other)).text
+    gone = replace(record, earlier="")
+    assert "no work of this task is held" in said("/cf publish", a_task(1, Status.BLOCKED, record=gone)).text
+
+
+class TestForAll:
+    def approved(self, body, *tasks, **fields):
+        return {
+            one.task for one in on_dashboard(body, *tasks, **fields).decisions if one.record.acted == (1,)
+        }
+
+    def test_bulk_approval_takes_open_tasks_of_the_backlog_once(self):
+        tasks = [
+            in_state_numbered(1, Status.BACKLOG),
+            in_state_numbered(2, Status.FAILED),
+            a_task(3, Status.BACKLOG, is_open=False),
+            a_task(4, Status.BACKLOG, record_problem="unreadable"),
+            a_task(5, Status.BACKLOG, record=a_record(5, Status.BACKLOG, acted=(1,), approval=None)),
+            a_task(6, Status.BACKLOG),
+        ]
+        plan_ = on_dashboard("/cf approve", *tasks)
+        assert {one.task for one in plan_.decisions if one.status is Status.IN_PROGRESS} == {1, 6}
+
+    def test_a_newer_label_outweighs_it(self):
+        record = a_record(1, Status.DONE, status_at=ago(hours=1))
+        moved = a_task(
+            1, Status.BACKLOG, record=record, events=(labelled("cf:backlog", WRITER, ago(minutes=1)),)
+        )
+        assert self.approved("/cf approve", moved, in_state_numbered(2, Status.BACKLOG)) == {2}
+
+    def test_stop_all_ends_what_runs_and_nothing_else(self):
+        tasks = (a_running(1), in_state_numbered(2, Status.READY))
+        told = on_dashboard("/cf stop --all", *tasks, runs=(a_run(),))
+        assert [one.verb for one in told.decisions] == [Verb.CANCEL, Verb.START]
+        assert self.approved("/cf stop --all", *tasks, runs=(a_run(),)) == {1}
+
+    @pytest.mark.parametrize(
+        ("body", "words"),
+        [
+            ("/cf stop", "here it takes `--all`, and stops every run; `/cf stop` on a task stops that one"),
+            ("/cf run", "`/cf run` belongs on a task or a batch"),
+            ("/cf plan", "`/cf plan` belongs on a specification"),
+            ("/cf approve except 9", "#9 is not in the backlog; nothing was approved"),
+            ("/cf approve except 3", "#3 is not in the backlog; nothing was approved"),
+            ("/cf approve except 2 9", "#2, #9 are not in the backlog; nothing was approved"),
+        ],
+    )
+    def test_what_is_refused_there(self, body, words):
+        tasks = (
+            in_state_numbered(1, Status.BACKLOG),
+            in_state_numbered(2, Status.READY),
+            a_task(3, Status.BACKLOG, is_open=False),
+        )
+        (response,) = on_dashboard(body, *tasks).responses
+        assert response.text.endswith(f"Not done: {words}.")
+
+
+def test_what_a_tick_that_died_had_carried_out_gets_its_reactions_again():
+    task = a_task(1, Status.READY, record=a_record(1, Status.READY, acted=(1,)))
+    assert decided("/cf run", task).reactions == DONE
+    assert decided("/cf status", task).reactions == ()
+    assert decided("/cf resume", task).reactions == ()
+    assert "belongs on a batch" not in "".join(one.text for one in given("/cf resume", task).responses)
+
+
+def test_two_commands_of_one_comment_are_carried_out_in_their_order():
+    decision = decided("/cf run --engine codex\n/cf stop")
+    assert (decision.status, decision.record.acted) == (Status.BACKLOG, (1,))
+    assert decision.reactions == (*DONE, *DONE)

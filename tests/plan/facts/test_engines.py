@@ -163,6 +163,10 @@ def test_the_provider_says_which_secret_holds_the_key(engine, more, provider, se
         ({"ENGINE": "cloud"}, "use any engine, with `runner` labels"),
         ({"labels": ["cf:engine/codex", "cf:engine/gemini"]}, "only one can be meant"),
         ({"labels": ["cf:model/a", "cf:model/b"]}, "only one can be meant"),
+        (
+            {"labels": ["cf:model/a", "cf:engine/codex", "cf:model/b", "cf:engine/gemini"]},
+            "only one can be meant: label cf:engine/codex and label cf:engine/gemini (label cf:engine/codex)",
+        ),
         ({"labels": ["cf:model/--yolo"]}, "cannot be the name of a model"),
         ({"labels": ["cf:model/a b"]}, "cannot be the name of a model"),
         ({"PROVIDER": "$(x)"}, "cannot be the name of a provider"),

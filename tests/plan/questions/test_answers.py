@@ -133,20 +133,3 @@ def test_the_last_attempts_reason_is_told():
     assert decide(a_task(1, Status.FAILED, record=replace(record, status=Status.FAILED))).reason.startswith(
         "failed: AGENTS.md"
     )
-
-
-def test_dep_16_a_declaration_in_a_comment_earns_one_hint_if_its_author_may_order():
-    said = {"comments": {1: (a_comment("depends on #6"),)}}
-    decision = decide(a_task(1, Status.BACKLOG), **said)
-    assert "description only" in words_of(decision)
-    assert not decide(a_task(1, Status.BACKLOG, record=a_record(notices=("misplaced",))), **said).notices
-    for by in (STRANGER, BOT, OTHER_BOT):
-        assert not decide(
-            a_task(1, Status.BACKLOG), comments={1: (a_comment("depends on #6", by=by),)}
-        ).notices
-
-
-def test_nothing_is_written_over_a_record_that_cannot_be_read():
-    task = a_task(1, Status.BLOCKED, record_problem="unreadable")
-    decision = decide(task, comments={1: (a_comment("depends on #6"),)})
-    assert (decision.record, decision.notices, decision.wants) == (task.record, (), frozenset())

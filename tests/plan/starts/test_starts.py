@@ -5,15 +5,18 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from bot.model.config import Config, Dispatch, EngineConfig
-from bot.model.decision import Start, Verb
+from bot.model.batch import Search, Trial
+from bot.model.config import Config, EngineConfig
+from bot.model.decision import Notice, Start, Verb
 from bot.model.engine import EngineChoice
-from bot.model.issue import EventKind
+from bot.model.issue import EventKind, NeedState
+from bot.model.ref import Ref
 from bot.model.report import Outcome
+from bot.model.snapshot import Permission
 from bot.model.status import Status
 from bot.model.unit import Kind
 from bot.plan import plan
-from bot.plan.starts.starts import STARTS_PER_TICK
+from bot.plan.starts.starts import STARTS_PER_TICK, expected_order
 from tests.builders import (
     NOW,
     STRANGER,
@@ -30,6 +33,7 @@ from tests.builders import (
     labelled,
     words_of,
 )
+from tests.plan.batches.ordering import ORDER, RECORD, a_batch
 
 
 def started(*tasks, **fields):
@@ -210,41 +214,156 @@ def test_begun_work_goes_first_then_priority():
         assert started(plain, urgent, begun, config=config) == [4, 5]
 
 
-# the claim and its run
-
-
-def test_a_claim_waits_for_its_run_within_the_grace():
-    fresh = decide(a_running(run=0, live={"claimed_at": ago(minutes=4)}))
-    assert (fresh.verb, fresh.due) == (Verb.RUNNING, ago(minutes=-1))
-    late = decide(a_running(run=0, live={"claimed_at": ago(minutes=5, seconds=1)}))
-    assert (late.status, late.record.interruptions, late.record.strikes) == (Status.READY, 1, 0)
-    assert "failed to start" in late.reason
-    patient = Config(dispatch=Dispatch(launch_grace=timedelta(hours=1)))
-    assert decide(a_running(run=0), config=patient).verb is Verb.RUNNING
-
-
-def test_a_run_found_by_its_key_is_adopted():
-    decision = decide(a_running(run=0, live={"claimed_at": ago(hours=3)}), runs=(a_run(77),))
-    live = decision.record.live
-    assert live is not None
-    assert live.run == 77
-
-
-def test_a_deleted_run_is_an_interruption():
-    decision = decide(a_running(run=900))
-    assert decision.record.attempts[-1].outcome is Outcome.INFRA
-    assert "its run was deleted" in decision.reason
-
-
-def test_a_run_that_is_alive_is_left_alone_however_long_it_takes():
-    decision = decide(a_running(live={"claimed_at": ago(hours=30)}), runs=(a_run(),))
-    assert (decision.verb, decision.notices, decision.cancel) == (Verb.RUNNING, (), None)
-    assert decision.record == a_running(live={"claimed_at": ago(hours=30)}).record
-
-
 @pytest.mark.parametrize("engines", [{"command": EngineConfig()}, {"command": EngineConfig(args=" ")}])
 def test_without_a_command_line_for_the_agent_nothing_starts_and_the_reason_names_the_key(engines):
     (decision,) = plan(a_snapshot(a_task(1), config=Config(engine="command", engines=engines))).decisions
 
     assert decision.start is None
     assert "engines.command.args" in decision.reason
+
+
+def test_the_expected_order_is_that_of_urgency_whoever_waits():
+    snapshot = a_snapshot(
+        a_task(1, Status.BACKLOG),
+        a_task(2, priority=9),
+        a_task(3, priority=1, needs=(1,)),
+        a_task(4, estimate=timedelta(hours=9)),
+        a_running(5, run=905),
+        runs=(a_run(905, "cf-5-1"),),
+    )
+    assert expected_order(snapshot, plan(snapshot).decisions) == (4, 3, 2)
+
+
+AGAIN = {"attempts": (an_attempt(1, Outcome.FAILED),), "strikes": 1, "next_attempt": 2}
+
+
+def said(*tasks, **fields):
+    return {one.task: one.reason for one in plan(a_snapshot(*tasks, **fields)).decisions}
+
+
+def test_limits_by_what_it_starts_from():
+    config = Config(max_parallel_by_status={Status.FAILED: 1})
+    tasks = [a_task(number, record=a_record(number, Status.READY, **AGAIN)) for number in (1, 2)]
+    held = "waits for a slot: max_parallel_by_status for FAILED is 1"
+    assert said(*tasks, a_task(3), config=config) == {1: "starts as cf-1-2", 2: held, 3: "starts as cf-3-1"}
+    live = a_running(20, run=920, live={"started_from": Status.FAILED})
+    assert said(tasks[0], live, config=config, runs=RUNS)[1] == held
+    fresh = a_running(20, run=920)
+    assert said(tasks[0], fresh, config=config, runs=RUNS)[1] == "starts as cf-1-2"
+    assert said(tasks[0], config=Config(max_parallel_by_status={Status.FAILED: 0}))[1].endswith(
+        "for FAILED is 0"
+    )
+
+
+def test_what_only_publishes_is_held_by_the_total_alone():
+    proven = a_task(1, record=a_record(1, Status.READY, republish=True, earlier="900/cf-1-1"))
+    config = Config(
+        max_parallel=0, max_parallel_by_status={Status.READY: 0}, max_parallel_by_label={"gpu": 0}, total=1
+    )
+    labelled_ = replace(proven, issue=replace(proven.issue, labels=("cf:ready", "gpu")))
+    assert said(labelled_, config=config)[1] == "starts as cf-1-1"
+    assert said(proven, config=replace(config, total=0))[1] == "waits for a slot: limits.total is 0"
+    both = said(proven, a_task(2), config=Config(total=1))
+    assert sorted(both.values()) == ["starts as cf-1-1", "waits for a slot: limits.total is 1"]
+    publishing = a_running(20, run=920, live={"kind": Kind.PUBLISH})
+    assert said(a_task(1), publishing, config=Config(max_parallel=1), runs=RUNS)[1] == "starts as cf-1-1"
+
+
+def test_runs_whose_tasks_are_gone_and_trials_of_a_batch_gate_take_slots():
+    one = a_task(1)
+    assert said(one, orphans=(5,), config=Config(max_parallel=1))[1] == "waits for a slot: max_parallel is 1"
+    assert said(one, orphans=(5,), config=Config(total=1))[1] == "waits for a slot: limits.total is 1"
+    assert said(one, orphans=(5,), config=Config(max_parallel=2, total=2))[1] == "starts as cf-1-1"
+    trial = Trial(an_attempt(1, kind=Kind.GATE), 2)
+    gate = Search((7, 8), 0, "h", ago(), (trial,))
+    batch = a_batch(replace(ORDER, tasks=(7, 8)), replace(RECORD, gate=gate))
+    assert said(one, batches=(batch,), config=Config(total=1))[1] == "waits for a slot: limits.total is 1"
+    assert said(one, batches=(batch,), config=Config(total=2, max_parallel=1))[1] == "starts as cf-1-1"
+
+
+def test_a_start_says_all_that_its_dispatch_needs():
+    record = a_record(
+        1, Status.READY, not_before=ago(minutes=1), earlier="900/cf-1-1", exceptions=("a",), **AGAIN
+    )
+    start = decide(a_task(1, record=record, warnings=("line 2",)))
+    assert (start.verb, start.status, start.reason) == (Verb.START, Status.IN_PROGRESS, "starts as cf-1-2")
+    assert start.due == NOW + Config().dispatch.launch_grace
+    assert start.start is not None
+    assert (start.start.number, start.start.kind, start.start.earlier, start.start.exceptions) == (
+        2,
+        Kind.CODE,
+        "900/cf-1-1",
+        (),
+    )
+    live = start.record.live
+    assert live is not None
+    assert (live.number, live.claimed_at, live.started_from, live.engine) == (
+        2,
+        NOW,
+        Status.FAILED,
+        "command",
+    )
+    assert (start.record.next_attempt, start.record.not_before) == (3, None)
+    assert [notice.fingerprint for notice in start.notices] == ["warning:line 2"]
+    published = decide(a_task(1, record=replace(record, republish=True)))
+    assert published.start is not None
+    assert (published.start.kind, published.start.exceptions, published.start.choice.engine) == (
+        Kind.PUBLISH,
+        ("a",),
+        "",
+    )
+
+
+def test_needs_are_told_by_what_is_known_of_them():
+    need = Ref("acme/shop", 9)
+    for state, reason in (
+        (NeedState.OPEN, "waiting on #2, #9"),
+        (NeedState.UNKNOWN, "need unreadable: #9, which could not be read just now"),
+        (NeedState.COMPLETED, "waiting on #2"),
+    ):
+        assert said(a_task(1, needs=(2, 9)), a_task(2), needs={need: state})[1] == reason
+    behind = said(a_task(1, needs=(2,)), a_task(2, needs=(3,)), a_task(3, needs=(2,)))
+    assert behind[1] == "blocked by cycle: waits for #2"
+    done = a_task(2, needs=(3,)), a_task(3, needs=(2,))
+    assert said(*done)[2] == "part of the cycle 2→3→2"
+    (notice,) = decide(a_task(1, needs=(1,))).notices
+    assert notice.fingerprint == "cycle:1→1"
+    assert notice.text == (
+        "This task waits for itself: 1→1. Remove one of these needs; until then no member of the cycle starts."
+    )
+
+
+def test_a_line_about_needs_that_cannot_be_read_is_told_while_it_waits():
+    waiting = decide(a_task(1, needs=(2,), warnings=("w" * 300,)), others=(a_task(2),))
+    (notice,) = waiting.notices
+    assert notice.fingerprint == f"warning:{'w' * 192}"
+    assert notice.text == f"A line about needs could not be read whole. {'w' * 300}"
+    full = decide(a_task(1, warnings=("w",)), config=Config(max_parallel=0))
+    assert [notice.fingerprint for notice in full.notices] == ["warning:w"]
+
+
+@pytest.mark.parametrize(
+    ("record", "starts"),
+    [({}, False), ({"started_by_command": True}, True), ({"republish": True, "earlier": "900/cf-1-1"}, True)],
+)
+def test_with_start_manual_an_order_approves_only(record, starts):
+    task = a_task(1, record=a_record(1, Status.READY, **record))
+    decision = decide(task, config=Config(start="manual"))
+    assert (decision.start is not None) is starts
+    if not starts:
+        assert decision.reason == "approved only (start: manual); it starts by `/cf run` or a batch"
+        assert expected_order(a_snapshot(task, config=Config(start="manual")), [decision]) == ()
+    member = decide(a_task(1), config=Config(start="manual"), batches=(a_batch(),))
+    assert member.start is not None
+
+
+def test_what_was_not_ordered_says_why():
+    told = decide(a_task(events=(labelled("cf:ready", STRANGER),)))
+    why = "`cf:ready` was set by stan, who does not have write permission here"
+    assert told.reason == f"not approved: {why}"
+    assert told.notices == (Notice("unapproved", f"Not started: {why}."),)
+    asked = decide(a_task(), permissions={})
+    assert (asked.reason, asked.wants) == (
+        "who ordered it is being looked up",
+        frozenset({Permission("wendy")}),
+    )

@@ -1,6 +1,5 @@
 """Events, each by its name: what must have happened for it, and that nothing else is told."""
 
-import json
 import re
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from bot.model.issue import EventKind, StateReason
 from bot.model.record import Answer, Blocker, Fixed, Record
 from bot.model.report import Category, HookResult, Outcome, Question, Step
 from bot.model.status import Status
-from bot.notation.events import write_events, write_lines
+from bot.notation.events import write_events
 from bot.plan import plan
 from bot.plan.telling.events import Done, Reloaded, events_of
 from tests.builders import (
@@ -382,20 +381,6 @@ def test_reopened_by_a_person_is_no_event_of_ours():
         1, Status.DONE, record=Record(1, status=Status.DONE), events=(happened(EventKind.REOPENED),)
     )
     assert told(task) == ()
-
-
-def test_each_line_is_one_flat_object():
-    events = told(a_task(1), done=Done(started={1: 901}, configuration=Reloaded.RELOADED))
-    lines = [json.loads(line) for line in write_lines(events).splitlines()]
-    assert lines == json.loads(write_events(events))
-    assert lines[1] == {
-        "event": "run.started",
-        "at": "2026-03-02T12:00:00Z",
-        "task": 1,
-        "key": "cf-1-1",
-        "run": 901,
-        "kind": "code",
-    }
 
 
 def test_every_event_has_an_example_on_this_page():

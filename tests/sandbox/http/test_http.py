@@ -1,4 +1,4 @@
-"""The HTTP face: every answer fits GitHub's description, and what it does not know is refused, never guessed."""
+"""Story: the HTTP face: every answer fits GitHub's description, and what it does not know is refused, never guessed."""
 
 import json
 import logging

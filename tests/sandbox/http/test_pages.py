@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from bot.sandbox.http.pages.markdown import to_html
 from bot.sandbox.http.server import serve
 from bot.sandbox.world import JobState, World
 
@@ -85,25 +84,3 @@ def test_foreign_text_stays_text(world, browser):
         ):
             assert wrong not in lower
         assert "default-src 'none'" in page.headers["content-security-policy"]
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("seen <!-- cf:record 1 {} --> seen", "<p>seen  seen</p>\n"),
-        ("<!-- hidden -->", ""),
-        (
-            "<details><summary>more</summary>\n\nfolded\n\n</details>",
-            "<details><summary>more</summary>\n<p>folded</p>\n</details>",
-        ),
-        ("see #12 and a#13", '<p>see <a href="/acme/shop/issues/12">#12</a> and a#13</p>\n'),
-        ("`#12 <b>`", "<p><code>#12 &lt;b&gt;</code></p>\n"),
-        ('![a](http://x/"y)', None),
-    ],
-)
-def test_markdown(text, shown):
-    rendered = to_html(text, "acme/shop")
-    if shown is None:
-        assert "<img" not in rendered
-    else:
-        assert rendered == shown

@@ -1,4 +1,4 @@
-"""The demo, run once: the shipped workflow files, executed by act, take seven issues to their ends."""
+"""Story: the demo, run once: the shipped workflow files, executed by act, take seven issues to their ends."""
 
 import io
 import os

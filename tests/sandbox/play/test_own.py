@@ -1,4 +1,4 @@
-"""`cf sandbox --repo ...` as a user calls it: a process of its own, with a repository, issues and an agent of theirs."""
+"""Story: `cf sandbox --repo ...` as a user calls it: a process of its own, with a repository, issues and an agent of theirs."""
 
 import os
 import signal

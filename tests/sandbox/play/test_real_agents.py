@@ -1,4 +1,4 @@
-"""From a label to a merged pull request with a real agent program: `act` runs the shipped workflows, a stand-in plays the model."""
+"""Story: a real agent program, from a label to a merged pull request; `act` runs the shipped workflows, a stand-in is the model."""
 
 import os
 import subprocess

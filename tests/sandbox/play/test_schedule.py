@@ -1,4 +1,4 @@
-"""The safety net: a scheduled run of the shipped conductor finds work that no event told it of, and dispatches it."""
+"""Story: the safety net: a scheduled run of the shipped conductor finds work that no event told it of, and dispatches it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Two tasks, one failure they share, one fix, and both go on: by the shipped workflows under `act`, agents and gates included.
+"""Story: two tasks, one failure they share, one fix, and both go on: the shipped workflows under `act`, with agents and gates.
 
 It takes minutes, so `make stories` runs it; `tests/conductor/test_shared_fixes.py` tells the same quickly.
 """

@@ -30,8 +30,15 @@ def test_triage_may_label_and_close_but_not_dispatch(world):
     number = world.open_issue("task")
 
     world.label(number, "cf:ready", by="helper")
+    assert world.labels_of(number) == ("cf:ready",)
     world.close(number, by="helper")
 
+    issue = world.issue(number)
+    assert (issue.is_open, issue.closed_by.login) == (False, "helper")
+    assert [(event.kind, event.actor.login) for event in issue.events] == [
+        ("labeled", "helper"),
+        ("closed", "helper"),
+    ]
     with refused(403):
         world.dispatch("cf-conductor.yml", token="helper")
 
@@ -40,16 +47,27 @@ def test_people_close_and_edit_their_own(world):
     number = world.open_issue("mine", by="stranger")
     said = world.comment(number, "words", by="stranger")
 
-    world.edit_issue(number, body="more", by="stranger")
+    world.edit_issue(number, title="still mine", body="more", by="stranger")
     world.edit_comment(said, "other words", by="stranger")
     world.close(number, by="stranger")
 
-    others = world.open_issue("not mine")
+    issue = world.issue(number)
+    assert (issue.title, issue.body, issue.is_open) == ("still mine", "more", False)
+    assert issue.edits[-1].editor.login == "stranger"
+    assert [comment.body for comment in world.comments_of(number)] == ["other words"]
+
+    others = world.open_issue("not mine", "as it was")
     answer = world.comment(others, "not mine either")
+    with refused(403):
+        world.edit_issue(others, body="more", by="stranger")
     with refused(403):
         world.close(others, by="stranger")
     with refused(403):
         world.edit_comment(answer, "x", by="stranger")
+
+    issue = world.issue(others)
+    assert (issue.body, issue.is_open) == ("as it was", True)
+    assert [comment.body for comment in world.comments_of(others)] == ["not mine either"]
 
 
 def test_a_private_repository_hides_itself(world):

@@ -1,4 +1,4 @@
-"""What every engine keeps to: the real programs under `make engines`, and otherwise what they printed when last recorded there.
+"""Contract: what every engine keeps to, as the real programs (`make engines`) or what they printed when last recorded.
 
 The same promises are asked of both. Only the real programs can also be asked what they did to files and processes.
 """

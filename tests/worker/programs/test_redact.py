@@ -6,7 +6,6 @@ from urllib.parse import quote
 
 import pytest
 
-from bot.worker.programs.live_log import LiveLog
 from bot.worker.programs.redact import RedactedStream, Redactor
 
 SECRET = 'sk-test-AbC/+0=9xyz"q'
@@ -79,33 +78,3 @@ def test_a_stream_cut_anywhere_shows_no_more_than_a_hint(size):
     assert shown.count("***") == 2
     assert not any(OTHER[at : at + 4] in shown for at in range(len(OTHER) - 3))
     assert shown.endswith(" three")
-
-
-def test_the_live_log_gives_the_runner_no_command():
-    """The stop token stands before the first line, is unknown to the program, and ends after the last one."""
-    shown: list[str] = []
-    with LiveLog(shown.append, Redactor([OTHER]), "[#1] ") as live:
-        live.feed(b"::error::x\r##[error]y\nkey " + OTHER.encode() + b"\n\xff tail")
-
-    lines = "".join(shown).splitlines()
-    token = lines[0].removeprefix("::stop-commands::")
-    assert len(token) == 32
-    assert lines[1:] == [
-        "[#1] ::error::x",
-        "[#1] ##[error]y",
-        "[#1] key ***",
-        "[#1] \ufffd tail",
-        f"::{token}::",
-    ]
-
-
-def test_the_live_log_is_capped_and_long_lines_are_cut():
-    shown: list[str] = []
-    with LiveLog(shown.append, Redactor([])) as live:
-        for _ in range(60):
-            live.feed(b"x" * 65536)
-
-    text = "".join(shown)
-    assert len(text) < 2_010_000
-    assert "more output is not shown" in text
-    assert max(map(len, text.splitlines())) <= 4_000

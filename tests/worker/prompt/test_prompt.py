@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.model.errors import UsageError
 from bot.model.issue import Account, Comment, Issue
 from bot.model.record import Answer, Attempt, Record
 from bot.model.report import GateResult, GateStatus, Outcome, Report
@@ -14,9 +13,8 @@ from bot.model.review import ChangedFile, PullSummary, Remark, Review
 from bot.model.status import Status
 from bot.model.unit import Gate, Kind
 from bot.notation.keys import Key
-from bot.worker.prompt.filemap import file_map
-from bot.worker.prompt.packing import Cut, Packer, Part, Piece, bounded, tokens
-from bot.worker.prompt.prompt import VALUES, Context, Need, write_feedback, write_prompt
+from bot.worker.prompt.packing import tokens
+from bot.worker.prompt.prompt import Context, Need, write_feedback, write_prompt
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 WRITER = Account(1, "w")
@@ -166,19 +164,6 @@ def test_the_file_map():
     assert "## Files\n\na/b.py\nz.py\n\n" in prompt(files=["z.py", "a/b.py"])
 
 
-def test_a_large_map_is_folded_to_folders():
-    paths = [f"src/app/part{n % 50}/deep/er/file{n}.py" for n in range(3_000)] + ["README.md"]
-
-    whole, complete = file_map(paths, 100_000)
-    assert complete
-    assert whole.count("\n") == 3_000
-    folded, complete = file_map(paths, 900)
-    assert not complete
-    assert "src/app/part7/deep/er/ (60 files)" in folded
-    assert file_map(paths, 20) == ("./ (1 file)\nsrc/app/ (3000 files)", False)
-    assert file_map(paths, 1) == ("", False)
-
-
 # ---------------------------------------------------------------------- what is hidden, and what is left out
 
 HIDDEN = [
@@ -236,10 +221,7 @@ def test_what_is_left_out_is_listed_with_the_newest_kept():
     assert told == "".join(f"- {words}\n" for words in found.left_out)
 
 
-def test_a_log_keeps_its_end_and_a_text_its_beginning():
-    assert bounded("abcdef" * 40, 40) == ("abcdef" * 16 + "\n\n(the rest is left out)", True)
-    assert bounded("abcdef" * 40, 40, Cut.BEGINNING)[0].endswith("f")
-    assert bounded("short", 2) == ("short", False)
+def test_the_log_of_a_failed_gate_keeps_its_end():
     assert "(the beginning is left out)" in prompt(
         record=Record(12, attempts=(attempt(1, Outcome.FAILED),)), earlier=failed("x" * 20_000)
     )
@@ -292,66 +274,3 @@ def test_it_is_never_over_its_budget(body, bodies, tail, answer, files, budget):
     )
 
     assert tokens(found.text) <= budget
-
-
-def test_a_part_without_room_is_named_instead():
-    packer = Packer(10)
-
-    assert packer.add(Part("a", "comments", [Piece("x" * 99)], 100, 100)) == ""
-    assert packer.left_out == ["the comments"]
-
-
-# ---------------------------------------------------------------------- the repository's own template
-
-
-def test_a_template_takes_the_place_of_our_prompt_with_the_same_values():
-    found = write_prompt(
-        context(body="Please <!-- x -->do."), "Work on {{ number }} ({{ key }}).\n{{ body }}\n"
-    )
-
-    assert found.text == "Work on 12 (cf-12-1).\nPlease do.\n"
-
-
-def test_a_template_may_use_every_value():
-    text = "".join(f"{{{{ {name} }}}}" for name in VALUES)
-
-    found = write_prompt(context(files=["a"]), text)
-
-    assert "How to work" in found.text
-
-
-@pytest.mark.parametrize(
-    ("template", "told"),
-    [
-        ("a\n{% if %}", ".github/cf-prompt.md, line 2: Expected an expression"),
-        ("{{ titel }}", "'titel' is undefined; its values are title, "),
-        ("{{ title.__class__.__mro__ }}", "access to attribute '__class__' of 'str' object is unsafe"),
-        ("{% include 'x' %}", "no loader for this environment"),
-        ("{{ 1 / 0 }}", "division by zero"),
-    ],
-)
-def test_a_wrong_template_is_told_with_its_place(template, told):
-    with pytest.raises(UsageError) as caught:
-        write_prompt(context(), template)
-
-    assert told in str(caught.value)
-
-
-def test_a_template_is_bounded_too():
-    found = write_prompt(context(), "{% for n in range(9000) %}{{ body }}{% endfor %}" * 9, budget=3_000)
-
-    assert tokens(found.text) <= 3_000
-    assert found.left_out == ("the end of the template's text",)
-
-
-def test_no_template_costs_no_import():
-    import subprocess
-    import sys
-
-    done = subprocess.run(
-        [sys.executable, "-c", "import sys, bot.worker.agent.agent_job; print('jinja2' in sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "False\n"
