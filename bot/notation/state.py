@@ -59,6 +59,7 @@ class State(Struct, frozen=True, omit_defaults=True):
 
     `conductor` is the id of the account that conducts and wrote this; `generation` counts the dashboards that took over from one
     another, so that of two the later is known. `pause` stands whatever became of its label; `unpaused_at` is when one was lifted.
+    What was written before `orders_after`, the installation, orders nothing; it is kept until the cursor is past it.
 
     `spent` is, by key, what the attempts that ended on `day` (UTC) have used up: records of closed issues are not read any more.
     """
@@ -82,6 +83,7 @@ class State(Struct, frozen=True, omit_defaults=True):
     generation: int = 0
     pause: Pause | None = None
     unpaused_at: Moment | None = None
+    orders_after: Moment | None = None
 
 
 def fitting(state: State, running: Collection[str] = ()) -> State:

@@ -1,6 +1,7 @@
 """GitHub refuses one comment, for whatever reason: it is said at the next chance, exactly once, and the end is the same."""
 
 from collections import Counter
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -341,3 +342,28 @@ def test_an_issue_that_a_batch_asks_for_and_github_refused_is_opened_at_the_next
     story.settle()
     assert len([one for one in story.world.issues.all() if one.has_label("cf:regression")]) == 1
     assert "Batch gate: **not passed**" in last_words(story, batch)
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("write", range(1, 18))
+def test_what_was_written_before_the_installation_orders_nothing_wherever_the_first_tick_died(write, after):
+    """The first tick opens the dashboard; the next one still looks at all that a first look looks at, and obeys none of it."""
+    story = Story()
+    task = story.world.open_issue("Do it", by="maintainer")
+    story.world.comment(task, "/cf run", by="maintainer")
+    ready = story.ready()
+    story.world.wait(timedelta(minutes=1))
+    story.world.faults.fail_write(write, after=after)
+    with suppress(TryLater):
+        story.tick()
+    story.world.faults.planned.clear()
+    for _ in range(3):
+        story.world.wait(timedelta(minutes=6))
+        story.tick()
+    assert {key for key in story.starts() if key.startswith(f"cf-{task}-")} == set()
+    assert any(key.startswith(f"cf-{ready}-") for key in story.starts())
+
+    story.world.comment(task, "/cf run", by="maintainer")
+    story.settle()
+
+    assert f"cf-{task}-1" in story.starts()

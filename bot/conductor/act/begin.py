@@ -7,7 +7,7 @@ knew, its pause included, so that whoever closes, locks, moves or loses it has c
 from msgspec.structs import replace
 
 from bot.conductor.act.labels import label_names
-from bot.conductor.observe.view import Observation
+from bot.conductor.observe.view import FIRST_WINDOW, Observation
 from bot.github.port import GitHub
 from bot.model.change import Change, CloseIssue, CreateIssue, EditIssue
 from bot.model.errors import CannotGoOn
@@ -80,10 +80,10 @@ def handed_over(issues: list[Issue], successor: int) -> list[Change]:
 
 
 def _state(seen: Observation) -> State:
-    before = seen.state
-    since = before.comments_since if before is not None else seen.snapshot.now
+    before, now = seen.state, seen.snapshot.now
     return replace(
-        before or State(since),
+        # Should this tick die now, the next one must still look at what the first look at a repository looks at.
+        before or State(now - FIRST_WINDOW, orders_after=now),
         conductor=seen.conducts.viewer.id,
         generation=before.generation + 1 if before is not None else 0,
         pause=seen.pause.pause,

@@ -84,6 +84,7 @@ def remember(
     verdicts = {**(before.verdicts if before else {}), **plan.remembered}
     fixed = {**(before.fixed if before else {}), **plan.fixed}
     known = before.orphans if before else {}
+    installed = before.orders_after if before else None
     orphans = {str(run): known.get(str(run), seen.snapshot.now) for run in seen.snapshot.orphans}
     state = fitting(
         State(
@@ -106,6 +107,7 @@ def remember(
             before.generation if before else 0,
             seen.pause.pause,
             seen.pause.unpaused_at,
+            installed if installed and cursor <= installed else None,
         ),
         _running(plan),
     )

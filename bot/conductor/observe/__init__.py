@@ -69,7 +69,7 @@ def observe(
     comments = github.comments_since(state.comments_since if state else now - FIRST_WINDOW)
     acted = _seen_to(comments, state, accounts)
     # Installation sets the first cursor, and what was written before it orders nothing.
-    orders_after = None if state else now
+    orders_after = state.orders_after if state else now
     view = _with_asked_for(github, view, _ordered_on(comments, acted, orders_after, accounts, config))
     batches = _batches(view.issues, accounts, config, comments)
     issues, others = _tracked(github, view, state, batches, conducts, config)
