@@ -1,4 +1,4 @@
-"""What stands in the way of many tasks: paid for once by each slot, told once, tried by the cheapest unit."""
+"""Story: what stands in the way of many tasks: paid for once by each slot, told once, tried by the cheapest unit."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Every end of an attempt that leaves its task to a person: mention, what can be done, what a reply does, reminders."""
+"""Story: every end of an attempt that leaves its task to a person: mention, what can be done, what a reply does, reminders."""
 
 from datetime import timedelta
 from typing import Any

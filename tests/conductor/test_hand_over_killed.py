@@ -1,4 +1,4 @@
-"""A hand-over killed before and after every write, or crossed by the account before at every write, in both directions."""
+"""Story: a hand-over killed before and after every write, or crossed by the account before at every write, in both directions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whom the bot's doings reach by mail, counted: one notification for an end, and of a batch what a person is needed for."""
+"""Story: whom the bot's doings reach by mail, counted: one notification for an end, and of a batch what a person is needed for."""
 
 from collections import Counter
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A pause of the repository: who can label sets it, only who may order lifts it, and its issue's fate changes nothing."""
+"""Story: a pause of the repository: who can label sets it, only who may order lifts it, and its issue's fate changes nothing."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Somebody with `issues: write` puts an older text of ours back, rightly signed: nothing stopped starts, no key is used twice."""
+"""Story: somebody with `issues: write` puts an older text of ours back, rightly signed: nothing starts again, no key twice."""
 
 from collections import Counter
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""GitHub refuses one comment, for whatever reason: it is said at the next chance, exactly once, and the end is the same."""
+"""Story: GitHub refuses one comment, for whatever reason: it is said at the next chance, exactly once, and the end is the same."""
 
 from collections import Counter
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Two conductors that overlap may each say something before they see the other's: the next tick folds the later one."""
+"""Story: Two conductors that overlap may each say something before they see the other's: the next tick folds the later one."""
 
 from datetime import timedelta
 from functools import partial

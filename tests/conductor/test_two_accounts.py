@@ -1,4 +1,4 @@
-"""Who conducts is one fact: whoever is not that account writes nothing, cancels nothing, and is told whose turn it is."""
+"""Story: who conducts is one fact: whoever is not that account writes nothing, cancels nothing, and is told whose turn it is."""
 
 from datetime import timedelta
 

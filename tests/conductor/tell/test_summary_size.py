@@ -1,4 +1,4 @@
-"""A step's summary stays below GitHub's mebibyte however long its tick lingers, and says how much of it is missing."""
+"""Story: a step's summary stays below GitHub's mebibyte however long its tick lingers, and says how much of it is missing."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""What GitHub refuses for everybody: locked conversations, switched-off workflows, unpaid bills, full storage, no machine."""
+"""Story: what GitHub refuses for everybody: locked conversations, switched-off workflows, unpaid bills, full storage."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What lies about and git cannot take decides nothing: it is left out and named, and the rest is published."""
+"""Story: what lies about and git cannot take decides nothing: it is left out and named, and the rest is published."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What no shell can run, what was red before anybody began, and what an agent asks in its last words."""
+"""Story: what no shell can run, what was red before anybody began, and what an agent asks in its last words."""
 
 import pytest
 

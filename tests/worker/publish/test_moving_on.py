@@ -1,4 +1,4 @@
-"""The world moves on while work is done: conflicts, people's commits, workflow files, the same content from elsewhere.
+"""Story: the world moves on while work is done: conflicts, people's commits, workflow files, the same content from elsewhere.
 
 All by real git. Nobody's work is lost, nothing is pushed that was refused, nothing empty is published.
 """

@@ -1,4 +1,4 @@
-"""Somebody presses "Re-run all jobs": refused jobs keep nothing, and what the first ones kept is found where it is still shown."""
+"""Story: somebody presses "Re-run all jobs": refused jobs keep nothing, and what the first ones kept is found."""
 
 import io
 import zipfile
@@ -56,6 +56,7 @@ def test_kept_work_is_published_after_all_jobs_were_run_again(bench, older, keep
     if older and keeps is KeptOver.BESIDE:
         as_an_older_workflow_did(setup)
     setup.claim(2, Kind.PUBLISH, earlier=earlier, exceptions=held.protected)
+    setup.grant_workflows()
 
     report = setup.publish("skipped", "skipped")
 
@@ -82,6 +83,7 @@ def test_what_github_shows_no_longer_is_said_with_the_cause(bench):
     earlier, run = setup.end(held), setup.run_id
     setup.run_again(KeptOver.GONE)
     setup.claim(2, Kind.PUBLISH, earlier=earlier, exceptions=held.protected)
+    setup.grant_workflows()
 
     report = setup.publish("skipped", "skipped")
 
@@ -109,6 +111,7 @@ def test_a_bundle_of_another_key_is_passed_over(bench):
         setup.world.rerun(run)
         setup.world.add_artifact(run, work_name("cf-1-1"), data)
     setup.claim(2, Kind.PUBLISH, earlier=earlier, exceptions=held.protected)
+    setup.grant_workflows()
     assert setup.publish("skipped", "skipped").outcome is Outcome.PASSED
 
 
