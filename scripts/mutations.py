@@ -157,9 +157,7 @@ def _others(node: ast.AST, owner: ast.AST) -> Iterator[ast.AST]:
             yield from (ast.Constant(other) for other in _other_values(value))
         case ast.Name(id=name) if name in _NAMED:
             yield _with(node, id=_NAMED[name])
-        case ast.Return(value=ast.expr() as value) if (
-            not isinstance(value, ast.Constant) or value.value is not None
-        ):
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant) or value.value:
             yield ast.Return(ast.Constant(None))
         case ast.Call():
             yield from _other_calls(node)

@@ -42,6 +42,8 @@ def changes(*lines):
         ("c = b(1, a, c=None)", ["b(1, a, c=None) → b(a, 1, c=None)", "b(1, a, c=None) → b(1, a)", "1 → 2"]),
         ("return a", ["return a → return None"]),
         ("return None", []),
+        ("return ''", ["'' → 'X'"]),  # nothing is as false as nothing
+        ("return True", ["return True → return None", "True → False"]),
         ("a.b = b", ["a.b = b → pass"]),
         ("a = a.c", ["a = a.c → pass"]),
         ("a = b.c", []),

@@ -40,3 +40,10 @@ def test_one_text_stands_for_a_list_of_one_and_nothing_for_none():
     assert child("a: x").texts() == ("x",)
     assert child("a:").texts() == ()
     assert child("a: [x, y]").texts() == ("x", "y")
+
+
+@pytest.mark.parametrize(("length", "shown"), [(58, f"'{'x' * 58}'"), (59, f"'{'x' * 56}...")])
+def test_up_to_sixty_characters_of_a_value_are_shown(length, shown):
+    with pytest.raises(UsageError) as caught:
+        child(f"a: {'x' * length}").flag()
+    assert str(caught.value).endswith(f"found {shown}")

@@ -382,3 +382,38 @@ def test_a_cause_is_read_from_words_before_they_go(words):
     text = json.dumps(write_snapshot(small)).lower()
     assert WORD.lower() not in text
     assert read_snapshot(json.loads(json.dumps(write_snapshot(small)))) == small
+
+
+def test_of_a_report_names_stand_for_its_texts():
+    small = redacted(full_of_words()).reports[50]
+    before = full_of_words().reports[50]
+    assert small is not None
+    assert before is not None
+    assert (small.gates[0].tail, small.hooks[0].tail, small.steps[0].text) == ("", "", "")
+    for field in ("reason", "message", "branch", "session", "source"):
+        assert getattr(small, field) == named(getattr(before, field))
+    assert (small.protected, small.left_out) == ((named(WORD),), (named(WORD),))
+    assert redacted(a_snapshot(reports={50: None})).reports == {50: None}
+
+
+@pytest.mark.parametrize("length", [10, 192, 193, 300])
+def test_a_warning_that_was_told_is_known_again_by_its_name(length):
+    warning = "w" * length
+    waiting = a_task(1, needs=(2,), warnings=(warning,))
+    (notice,) = plan(a_snapshot(waiting, a_task(2))).decisions[0].notices
+    told = replace(waiting, record=a_record(1, Status.READY, notices=(notice.fingerprint,)))
+    for snapshot in (a_snapshot(waiting, a_task(2)), a_snapshot(told, a_task(2))):
+        assert comparable(plan(redacted(snapshot))) == comparable(plan(snapshot))
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("/cf answer", "/cf answer"),
+        ("/cf stop\n/cf answer", "/cf stop\n\n/cf answer"),
+        (f"/cf answer {WORD}", f"/cf answer {named(WORD)}"),
+        (f"{WORD}\n/cf run", f"{named(WORD)}\n\n/cf run"),
+    ],
+)
+def test_of_a_comment_what_decides_is_kept(body, said):
+    assert redacted(a_snapshot(a_task(), comments={1: (a_comment(body),)})).comments[1][0].body == said

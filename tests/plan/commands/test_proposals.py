@@ -232,7 +232,7 @@ class TestOnABatch:
     def test_consent_takes_over_what_was_proposed_or_lent(self):
         record = replace(RECORD, proposed=Proposed(((2, 1),)), needs={3: (1,)})
         told = self.given("/cf apply", tasks=(a_task(1), a_task(2), a_task(3)), record=record)
-        assert told.batches[0].record.proposed.consent == "wendy"
+        assert (told.batches[0].record.proposed.consent, told.batches[0].wants) == ("wendy", frozenset())
         assert [by_number(told)[number].record.own_needs for number in (1, 2, 3)] == [(), (1,), (1,)]
 
     def test_it_is_forgotten_once_all_of_it_is_there(self):

@@ -3,10 +3,11 @@
 from itertools import combinations
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.issue import EventKind
 from bot.model.status import PRECEDENCE, Status
-from bot.plan.facts.labels import meant_status, statuses_of
+from bot.plan.facts.labels import meant_status, set_by, statuses_of
 from tests.builders import (
     BOT,
     OTHER_BOT,
@@ -17,6 +18,7 @@ from tests.builders import (
     a_task,
     ago,
     an_attempt,
+    an_issue,
     happened,
     labelled,
     unlabelled,
@@ -111,3 +113,36 @@ def test_who_removed_the_label_is_known_if_a_person_did():
         unlabelled("bug", at=ago(minutes=1)),
     ):
         assert meant(record=record, events=(other,)).move is None
+
+
+def test_ready_in_the_second_of_a_claim_is_an_echo_until_our_label_follows_it():
+    live = replace(a_running().record, status_at=SINCE)
+    ready = labelled("cf:ready", at=SINCE)
+    assert meant("cf:ready", record=live, events=(ready,)).status is Status.IN_PROGRESS
+    removed = unlabelled("cf:in-progress", BOT, SINCE)
+    assert meant("cf:ready", record=live, events=(ready, removed)).status is Status.IN_PROGRESS
+    early = labelled("cf:in-progress", BOT, ago(minutes=31))
+    assert meant("cf:ready", record=live, events=(ready, early)).status is Status.IN_PROGRESS
+    ours = labelled("cf:in-progress", BOT, SINCE)
+    assert meant("cf:ready", record=live, events=(ready, ours)).status is Status.READY
+
+
+@pytest.mark.parametrize(
+    ("events", "remembered", "words"),
+    [
+        ((), "", ""),
+        ((labelled("bug"),), "", ""),
+        ((unlabelled("cf:pause"),), "", ""),
+        ((labelled("CF:Pause"),), "", ", set by wendy on 2026-03-02 11:00 UTC"),
+        (
+            (labelled("cf:pause", STRANGER), labelled("cf:pause")),
+            "",
+            ", set by wendy on 2026-03-02 11:00 UTC",
+        ),
+        ((labelled("cf:pause", BOT),), "tim", ", set by tim on 2026-03-02 11:00 UTC"),
+        ((labelled("cf:pause", BOT),), "", ", set by github-actions[bot] on 2026-03-02 11:00 UTC"),
+        ((labelled("cf:pause"),), "tim", ", set by wendy on 2026-03-02 11:00 UTC"),
+    ],
+)
+def test_who_set_a_label_is_said_where_it_can_be_seen(events, remembered, words):
+    assert set_by(an_issue(1, events=events), "cf:pause", {BOT.id}, remembered) == words

@@ -1,5 +1,7 @@
 """Who may order, and whether an order still stands (SEC-06, SEC-17)."""
 
+from datetime import timedelta
+
 import pytest
 from msgspec.structs import replace
 
@@ -11,7 +13,15 @@ from bot.model.snapshot import Permission
 from bot.model.status import Status
 from bot.notation.digests import text_digest
 from bot.plan import plan
-from bot.plan.facts.trust import Unapproved, Unknown, judge_order, may_label, may_order, rank
+from bot.plan.facts.trust import (
+    Unapproved,
+    Unknown,
+    judge_order,
+    may_label,
+    may_order,
+    rank,
+    sees_all_since,
+)
 from tests.builders import (
     BOT,
     OTHER_BOT,
@@ -250,3 +260,24 @@ def test_api_10_a_deleted_account_is_nobody_and_its_issue_can_be_ordered():
     assert isinstance(
         judge(labelled("cf:ready"), happened(EventKind.EDITED, GHOST, ago(minutes=1))), Unapproved
     )
+
+
+def test_whether_every_edit_since_then_can_be_seen():
+    since = ago(minutes=5)
+
+    def edits(count, first):
+        return tuple(happened(EventKind.EDITED, WRITER, first + timedelta(seconds=i)) for i in range(count))
+
+    def others(count, first):
+        return tuple(happened(EventKind.RENAMED, WRITER, first + timedelta(seconds=i)) for i in range(count))
+
+    before = since - timedelta(hours=1)
+    assert sees_all_since(since, ())
+    assert sees_all_since(since, edits(EDITS_SEEN - 1, since))
+    assert sees_all_since(since, edits(EDITS_SEEN, before))
+    last = since - timedelta(seconds=EDITS_SEEN - 1)
+    assert not sees_all_since(since, edits(EDITS_SEEN, last))
+    assert sees_all_since(since, edits(EDITS_SEEN, last - timedelta(seconds=1)))
+    assert sees_all_since(since, others(EVENTS_SEEN - 1, since + timedelta(seconds=1)))
+    assert sees_all_since(since, others(EVENTS_SEEN, since))
+    assert not sees_all_since(since, others(EVENTS_SEEN, since + timedelta(seconds=1)))
