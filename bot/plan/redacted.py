@@ -132,7 +132,7 @@ def _without_words(record: Record) -> Record:
         feedback="",
         attempts=tuple(
             replace(
-                attempt,
+                _attempt(attempt),
                 reason="",
                 cancelled_for="",
                 cause=replace(attempt.cause, words="") if attempt.cause else None,

@@ -12,7 +12,17 @@ from bot.model.cause import Cause, Met, Unwritten
 from bot.model.config import Config, EngineConfig
 from bot.model.decision import Decision, Notice, Plan, Revision, Start, Verb
 from bot.model.record import Answer, Blocker, Held
-from bot.model.report import Category, GateResult, GateStatus, Hold, HookResult, Outcome, Question, Step
+from bot.model.report import (
+    Category,
+    GateResult,
+    GateStatus,
+    Hold,
+    HookResult,
+    Measured,
+    Outcome,
+    Question,
+    Step,
+)
 from bot.model.snapshot import Snapshot
 from bot.model.status import Status
 from bot.model.unit import Gate
@@ -131,6 +141,8 @@ def full_of_words():
         protected=(WORD,),
         source=WORD,
         left_out=(WORD,),
+        left_behind=(WORD,),
+        baseline=Measured(WORD, (GateResult(WORD, GateStatus.FAILED, tail=WORD),)),
     )
     return a_snapshot(
         asked,
@@ -417,3 +429,22 @@ def test_a_warning_that_was_told_is_known_again_by_its_name(length):
 )
 def test_of_a_comment_what_decides_is_kept(body, said):
     assert redacted(a_snapshot(a_task(), comments={1: (a_comment(body),)})).comments[1][0].body == said
+
+
+def test_which_gates_were_red_before_decides_the_same_without_their_names():
+    found = Measured("a" * 16, (GateResult(WORD, GateStatus.FAILED, tail=WORD),))
+    report = a_report(Outcome.NO_CHANGES, "cf-3-1", baseline=found)
+    snapshot = a_snapshot(
+        a_running(3),
+        runs=(a_run(900, "cf-3-1", conclusion="success"),),
+        artifacts=(an_artifact("cf-3-1"),),
+        reports={50: report},
+        jobs={900: jobs("#3", agent="success", verify="skipped", publish="success")},
+        baselines={"b" * 16: (WORD,)},
+    )
+    small = redacted(snapshot)
+
+    assert comparable(plan(small)) == comparable(plan(snapshot))
+    (decision,) = plan(snapshot).decisions
+    assert f"baseline:{'a' * 16}" in [notice.fingerprint for notice in decision.notices]
+    assert WORD not in json.dumps([write_snapshot(small), write_decisions(plan(small).decisions)])
