@@ -10,7 +10,7 @@ from bot.model.config import Config
 from bot.model.record import Attempt, Record
 from bot.model.report import NO_FAULT, Outcome
 
-_LONGEST = timedelta(hours=24)  # what a provider names beyond this is not believed
+_LONGEST = timedelta(days=8)  # what a provider names beyond this is not believed
 
 
 def breakers(records: Iterable[Record], config: Config) -> Mapping[str, datetime]:

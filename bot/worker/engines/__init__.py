@@ -58,12 +58,14 @@ class Call(Struct, frozen=True):
 class Verdict(Struct, frozen=True):
     """How the agent's program ended: None when it simply finished, else an outcome and why. It never says that work is good.
 
-    `retry_after` is how long the model's provider asks to wait (outcome `capacity`); None where it did not say.
+    `retry_after` is how long the model's provider asks to wait (outcome `capacity`); None where it did not say. `provider` says
+    that it is the provider who will not work.
     """
 
     outcome: Outcome | None
     reason: str = ""
     retry_after: timedelta | None = None
+    provider: bool = False
 
 
 class Engine(Protocol):

@@ -1,5 +1,6 @@
 """Engine `claude-code`: Anthropic's Claude Code, one run of `claude --print` for each round."""
 
+import re
 import shlex
 from collections.abc import Sequence
 
@@ -9,11 +10,16 @@ from bot.model.report import Category, Question
 from bot.worker.engines import AgentInput, Call, Engine, Verdict
 from bot.worker.engines.events import count, each, event, number, text, tool_step
 from bot.worker.engines.facts import Facts, trouble
+from bot.worker.engines.limits import is_limit
 from bot.worker.engines.prompts import prompt
-from bot.worker.engines.verdicts import judge_end
+from bot.worker.engines.verdicts import busy, judge_end
 from bot.worker.programs.process import Ended
 
 _TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+_OWN_LINE = re.compile(
+    r"(?:API Error: )?(?:Claude (?:AI )?usage limit|You've (?:hit|reached) your|[\w-]{1,20} limit reached)",
+    re.IGNORECASE,
+)
 _OWN_WORDS = "<synthetic>"  # the model of messages that the program itself puts in: errors
 
 
@@ -58,7 +64,7 @@ class ClaudeCode:
     def read(self, facts: Facts, line: str) -> Facts:
         found = event(line)
         if found is None:
-            return facts
+            return trouble(facts, line) if _OWN_LINE.match(line) and is_limit(line) else facts
         facts = replace(facts, session=text(found, "session_id") or facts.session)
         match text(found, "type"), text(found, "subtype"):
             case "system", "init":
@@ -76,12 +82,15 @@ class ClaudeCode:
         return facts
 
     def verdict(self, ended: Ended, facts: Facts) -> Verdict:
-        return judge_end(ended, facts)
+        # Some versions end with success when the plan's limit is used up; whatever is said after it takes it back.
+        return busy(facts) if is_limit(facts.capacity) else judge_end(ended, facts)
 
     def _message(self, facts: Facts, found: object) -> Facts:
         message = found["message"] if isinstance(found, dict) and "message" in found else None
         if text(message, "model") == _OWN_WORDS:
-            return facts
+            said = [text(block, "text") for block in each(message, "content")]
+            limit = next((words for words in said if is_limit(words)), "")
+            return trouble(facts, limit) if limit else facts
         if (name := text(message, "id")) and name != facts.counted:
             usage = message.get("usage") if isinstance(message, dict) else None
             facts = replace(facts, counted=name, tokens=facts.tokens + count(usage, *_TOKENS))

@@ -47,7 +47,8 @@ class CommandEngine:
 
     def verdict(self, ended: Ended, facts: Facts) -> Verdict:
         if ended.code == BUSY_STATUS:
-            return Verdict(Outcome.CAPACITY, f"the agent asks to be tried later (exit status {BUSY_STATUS})")
+            words = f"the agent asks to be tried later (exit status {BUSY_STATUS})"
+            return Verdict(Outcome.CAPACITY, words, provider=True)
         return judge_end(ended, facts)
 
 

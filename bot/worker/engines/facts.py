@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.model.report import Category, Question, Step
+from bot.worker.engines.limits import is_limit
 
 _FIRST, _LAST = 100, 200  # steps kept of a long timeline
 _TEXT = 300
@@ -20,9 +21,9 @@ _LONGEST = 4 * 1024 * 1024  # characters of one line; what is longer is no event
 class Facts(Struct, frozen=True):
     """What is known so far. `tokens` and `usd` count every round of the attempt, `settled` those of rounds that have ended.
 
-    `said` are the agent's last words, `error` the last trouble that its program told. `capacity` says why the model's provider
-    takes no work just now (empty again once it did); it asks to wait for `retry_after`, or until `retry_at` (a Unix time).
-    `refused` says why it never will. `counted` is the message whose tokens are
+    `said` are the agent's last words, `closing` their end, `error` the last trouble that its program told. `capacity` says why the
+    model's provider takes no work just now (empty again once it did); it asks to wait for `retry_after`, or until `retry_at` (a
+    Unix time). `refused` says why it never will. `counted` is the message whose tokens are
     counted already, `count` the number of all steps, of which `steps` holds the first and the last.
     """
 
@@ -34,6 +35,7 @@ class Facts(Struct, frozen=True):
     settled: tuple[int, float] = (0, 0.0)
     counted: str = ""
     said: str = ""
+    closing: str = ""
     question: Question | None = None
     error: str = ""
     capacity: str = ""
@@ -58,14 +60,22 @@ class Facts(Struct, frozen=True):
         if not text:
             return self
         told = self.step(Category.MODEL, text)
-        return replace(told, said=text[:_WORDS], capacity="", retry_after=None, retry_at=0.0, refused="")
+        return replace(
+            told,
+            said=text[:_WORDS],
+            closing=text[-_WORDS:],
+            capacity="",
+            retry_after=None,
+            retry_at=0.0,
+            refused="",
+        )
 
     def more_words(self, text: str) -> "Facts":
         """The next piece of what the agent says: only a first one is a step."""
         last = self.steps[-1].category if self.steps else None
         if last is not Category.MODEL or not self.said:
             return self.words(text)
-        return replace(self, said=(self.said + text)[:_WORDS])
+        return replace(self, said=(self.said + text)[:_WORDS], closing=(self.closing + text)[-_WORDS:])
 
     def fresh(self) -> "Facts":
         """For the next round: counts, session and steps stay."""
@@ -73,6 +83,7 @@ class Facts(Struct, frozen=True):
             self,
             settled=(self.tokens, self.usd),
             said="",
+            closing="",
             question=None,
             error="",
             capacity="",
@@ -164,7 +175,7 @@ def trouble(facts: Facts, text: str, retry_after: float | None = None) -> Facts:
     """
     text = " ".join(text.split())[:_TEXT] or "an error without words"
     told = replace(facts.step(Category.ERROR, text), error=text)
-    if _CAPACITY.search(text) is not None:
+    if _CAPACITY.search(text) is not None or is_limit(text):
         wait = timedelta(seconds=retry_after) if retry_after is not None else wait_in(text)
         return replace(told, capacity=text, retry_after=wait or told.retry_after)
     return replace(told, refused=text) if _REFUSED.search(text) is not None else told

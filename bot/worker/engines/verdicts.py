@@ -1,12 +1,12 @@
 """How an agent's program ended, in our words. Success is none of them: only gates can say that."""
 
 import signal
-import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from bot.model.report import Outcome
 from bot.worker.engines import Verdict
 from bot.worker.engines.facts import Facts
+from bot.worker.engines.limits import named_time
 from bot.worker.programs.process import Ended
 
 _LONGEST = timedelta(days=7)
@@ -34,16 +34,19 @@ def judge_provider(facts: Facts) -> Verdict | None:
     if facts.capacity:
         return busy(facts)
     if facts.refused:
-        return Verdict(Outcome.INFRA, f"the model's provider refuses: {facts.refused}")
+        return Verdict(Outcome.INFRA, f"the model's provider refuses: {facts.refused}", provider=True)
     return None
 
 
 def busy(facts: Facts) -> Verdict:
     """The model's provider takes no work just now."""
     wait = facts.retry_after
-    if facts.retry_at:
-        wait = timedelta(seconds=min(max(facts.retry_at - time.time(), 0), _LONGEST.total_seconds()))
-    return Verdict(Outcome.CAPACITY, f"the model's provider is busy: {facts.capacity}", wait)
+    now = datetime.now(UTC).astimezone()
+    until = datetime.fromtimestamp(facts.retry_at, UTC) if facts.retry_at else named_time(facts.capacity, now)
+    if until is not None:
+        wait = min(max(until - now, timedelta(0)), _LONGEST)
+    words = f"the model's provider is busy: {facts.capacity}"
+    return Verdict(Outcome.CAPACITY, words, wait, provider=True)
 
 
 def _name(number: int) -> str:

@@ -273,9 +273,9 @@ def test_what_the_engine_does_after_it_closes_the_breaker():
     assert breakers([Record(1, (limited,)), Record(2, (worked, lost))], Config()) == {}
 
 
-def test_a_time_of_the_provider_beyond_a_day_is_not_believed():
+def test_a_time_of_the_provider_beyond_a_weekly_limit_is_not_believed():
     limited = out_of_capacity(1, retry_after=NOW + timedelta(days=999))
-    assert breakers([Record(1, (limited,))], Config()) == {"command": ago(minutes=10) + timedelta(days=1)}
+    assert breakers([Record(1, (limited,))], Config()) == {"command": ago(minutes=10) + timedelta(days=8)}
 
 
 # stalls
