@@ -5,25 +5,39 @@ from pathlib import Path
 from msgspec import Struct
 
 from bot.model.config import Publish
-from bot.notation.keys import Key, branch_of
+from bot.notation.keys import Key
 from bot.notation.reports import BUNDLE_FILE
 from bot.worker.change.bundle import write_bundle
 from bot.worker.change.git import Git, Remote
-from bot.worker.change.judge import FileChange, Findings, change_base, judge_change, patch_of, write_patch
+from bot.worker.change.judge import (
+    FileChange,
+    Findings,
+    change_base,
+    judge_change,
+    patch_base,
+    patch_of,
+    write_patch,
+)
+from bot.worker.change.merging import unsettled
 from bot.worker.change.own_clone import agents_own
-from bot.worker.change.starting_point import Start, bring_up_to_date, message
+from bot.worker.change.starting_point import Start, bring_up_to_date, is_already_there, message
 from bot.worker.programs.redact import Redactor
 
 PATCH_FILE = "work.patch"
+ALREADY_THERE = "already there: the default branch, or this task's, holds all of it by now"
 
 
 class Change(Struct, frozen=True):
-    """What the agent did: the commit, where it stands now, its files, and what about it needs a person."""
+    """What the agent did: the commit, where it stands now, its files, and what about it needs a person.
+
+    `unsettled` says which conflict of its start was not settled; empty if there is none.
+    """
 
     commit: str
     start: Start
     files: tuple[FileChange, ...]
     findings: Findings
+    unsettled: str = ""
 
 
 def squash(clone: Git, key: Key, start: Start, tree: str, before: str) -> str | None:
@@ -31,7 +45,10 @@ def squash(clone: Git, key: Key, start: Start, tree: str, before: str) -> str | 
     tree = agents_own(clone, tree, before, start.point)
     trunk = clone.text("rev-parse", f"{start.trunk}^{{tree}}")
     begun = clone.text("rev-parse", f"{start.point}^{{tree}}")
-    if tree == trunk or (tree == begun and not start.carries):
+    settles = (
+        bool(start.conflicts) and len(start.parents) > 1
+    )  # also by dropping a side, which is judged later
+    if (tree == trunk and not settles) or (tree == begun and not start.carries and not start.conflicts):
         return None
     return clone.commit(tree, start.parents, message(key))
 
@@ -43,8 +60,16 @@ def look_again(
     base_ref = f"+refs/heads/{default_branch}:refs/cf/base"
     clone.fetch(remote, base_ref)
     base = clone.text("rev-parse", "refs/cf/base^{commit}")
-    head = fetch_branch(clone, remote, branch_of(key))
+    head = fetch_branch(clone, remote, start.branch)
     return bring_up_to_date(clone, key, start, commit, base, head)
+
+
+def has_nothing_of_its_own(clone: Git, start: Start, commit: str) -> bool:
+    """Whether the default branch, or the branch that the commit continues, holds by now all that it would bring."""
+    tree = clone.text("rev-parse", f"{commit}^{{tree}}")
+    joined = clone.merged_tree(*start.parents) if len(start.parents) > 1 else f"{start.trunk}^{{tree}}"
+    empty = joined is not None and clone.text("rev-parse", joined) == tree
+    return empty or is_already_there(clone, commit, start.base)
 
 
 def fetch_branch(git: Git, remote: Remote, branch: str) -> str | None:
@@ -73,5 +98,5 @@ def hand_over(
     else:
         write_bundle(clone, commit, start.parents, out / BUNDLE_FILE)
         if findings:
-            write_patch(clone, before, commit, out / PATCH_FILE)
-    return Change(commit, start, files, findings)
+            write_patch(clone, patch_base(clone, commit), commit, out / PATCH_FILE)
+    return Change(commit, start, files, findings, unsettled(clone, commit, start.conflicts))

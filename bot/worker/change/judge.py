@@ -13,21 +13,17 @@ from msgspec.structs import replace
 from bot.model.config import CONFIG_PATH, Config, Publish
 from bot.model.report import Hold
 from bot.worker.change.git import Git
-from bot.worker.change.own_clone import OWN_FOLDER
+from bot.worker.change.merging import merge
+from bot.worker.change.own_clone import MODULE, OWN_FOLDER, is_git
 from bot.worker.change.patterns import AGENT_SETTINGS, matches
 from bot.worker.programs.redact import Redactor
 
 NAMED = 50  # protected paths that one order can let through
-_LINK, _MODULE = "120000", "160000"
+_LINK, _MODULE = "120000", MODULE
 _SEARCHED = (
     32 * 1024 * 1024
 )  # bytes of changed files that are searched for secrets; more is not handed on at all
 _LOOKED_AT = 200  # files looked at one by one, to say which holds the secret
-
-
-_HFS_PASSES_OVER = dict.fromkeys(
-    [*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF]
-)
 
 # With `merge: auto` nobody looks at these, and they decide what runs on everybody's machine.
 LOCK_FILES = (
@@ -101,17 +97,43 @@ def changes_between(git: Git, before: str, after: str) -> tuple[FileChange, ...]
 
 
 def change_base(git: Git, commit: str) -> str:
-    """What a commit of ours is to be compared with: its parent, or both parents' changes together. Raises GitFailed."""
+    """What a commit of ours is to be compared with: its parent, or both parents' changes together. Raises GitFailed.
+
+    Where these contradict each other that is git's tree with markers, so that how they were settled is part of the change.
+    """
     parents = git.text("rev-list", "--parents", "--max-count=1", commit).split(" ")[1:]
     if len(parents) == 1:
         return parents[0]
-    tree = git.merged_tree(*parents) if len(parents) == 2 else None
-    return tree or git.text("hash-object", "-t", "tree", "/dev/null")
+    return (
+        merge(git, *parents).tree if len(parents) == 2 else git.text("hash-object", "-t", "tree", "/dev/null")
+    )
+
+
+def taken_from_base(git: Git, commit: str) -> frozenset[tuple[str, str, str]]:
+    """Path, mode and blob of each conflict that was settled by what the default branch has: no change of ours. Raises GitFailed."""
+    parents = git.text("rev-list", "--parents", "--max-count=1", commit).split(" ")[1:]
+    if len(parents) != 2 or not (paths := merge(git, *parents).paths):
+        return frozenset()
+    chosen = {change.path: change for change in changes_between(git, parents[0], parents[1])}
+    return frozenset((path, chosen[path].mode, chosen[path].blob) for path in paths if path in chosen)
+
+
+def patch_base(git: Git, commit: str) -> str:
+    """What a patch for people is made against: as `change_base`, but never a tree with markers in it. Raises GitFailed."""
+    parents = git.text("rev-list", "--parents", "--max-count=1", commit).split(" ")[1:]
+    return parents[1] if len(parents) == 2 and merge(git, *parents).conflicts else change_base(git, commit)
 
 
 def refusals(git: Git, before: str, after: str, limits: Publish) -> tuple[str, ...]:
     """Why a change may not even lie in a work tree: too large, or with entries that reach out of it."""
-    return _refusals(git, changes_between(git, before, after), limits)
+    return _refusals(git, _own_changes(git, before, after), limits)
+
+
+def _own_changes(git: Git, before: str, after: str) -> tuple[FileChange, ...]:
+    taken = taken_from_base(git, after)
+    return tuple(
+        one for one in changes_between(git, before, after) if (one.path, one.mode, one.blob) not in taken
+    )
 
 
 def judge_change(
@@ -123,7 +145,7 @@ def judge_change(
     exceptions: Sequence[str] = (),
 ) -> tuple[tuple[FileChange, ...], Findings]:
     """List a change and say what about it needs a person. `exceptions` are the protected paths that somebody allowed."""
-    changes = changes_between(git, before, after)
+    changes = _own_changes(git, before, after)
     protected = [
         change.path
         for change in changes
@@ -170,7 +192,7 @@ def _size_trouble(changes: Sequence[FileChange], limits: Publish) -> list[str]:
 def _odd_entries(git: Git, changes: Sequence[FileChange]) -> list[str]:
     trouble = []
     for change in changes:
-        if any(_is_git(part) for part in change.path.split("/")):
+        if any(is_git(part) for part in change.path.split("/")):
             trouble.append(f"a path into a repository's own folder, {change.path}")
         elif change.mode == _MODULE:
             trouble.append(f"a nested repository at {change.path}")
@@ -186,13 +208,7 @@ def _leaves(path: str, target: str) -> bool:
     if target.startswith("/") or "\\" in target:
         return True
     reached = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)).split("/")
-    return reached[0] == ".." or any(_is_git(part) for part in reached)
-
-
-def _is_git(name: str) -> bool:
-    """Whether some file system takes this name for `.git`: HFS+ passes over characters, NTFS over endings, both over case."""
-    plain = name.translate(_HFS_PASSES_OVER).casefold()
-    return any(part.partition(":")[0].rstrip(" .") in (".git", "git~1") for part in plain.split("\\"))
+    return reached[0] == ".." or any(is_git(part) for part in reached)
 
 
 def _secrets_in(
