@@ -157,6 +157,7 @@ class Config(Struct, frozen=True):
     setup: tuple[str, ...] = ()
     gates: tuple[Gate, ...] = ()
     corrections: int = 5
+    baseline: bool = True  # the gates run once on the untouched default branch
     start: str = "auto"  # or manual: `cf:ready` approves only, and work starts by batch or `/cf run`
     isolation: str = "branch"
     timeout: timedelta = timedelta(minutes=60)

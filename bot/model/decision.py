@@ -146,7 +146,8 @@ class Plan(Struct, frozen=True):
     """One decision for every tracked task, by number. `cycles` are paths like (1, 2, 3, 1).
 
     `remembered` are verdicts on questions to be kept for later ticks, by question_fingerprint, `fixed` shared failures that were
-    mended. `relations` (task, blocker) are to be shown by GitHub as `blocked by`.
+    mended. `relations` (task, blocker) are to be shown by GitHub as `blocked by`. `baselines` is what is known of the gates on the
+    untouched default branch, by digest.
     """
 
     decisions: tuple[Decision, ...]
@@ -160,6 +161,7 @@ class Plan(Struct, frozen=True):
     fixed: Mapping[str, Fixed] = field(default_factory=dict)
     relations: tuple[tuple[int, Ref], ...] = ()
     proposed: Proposed = Proposed()  # on the dashboard, for later ticks
+    baselines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def wants(self) -> frozenset[Lookup]:

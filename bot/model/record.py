@@ -2,6 +2,7 @@
 
 from msgspec import Struct, field
 
+from bot.model.baseline import Baseline
 from bot.model.engine import EngineRequest
 from bot.model.moment import Moment, check_years
 from bot.model.report import Hold, Outcome, Question
@@ -66,6 +67,7 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
     evidence: str = ""
     failure: str = ""
     retry_after: Moment | None = None
+    baseline: Baseline | None = None  # what it found of the default branch
 
     def __post_init__(self) -> None:
         check_years(self.claimed_at, self.ended_at, self.cancel_sent_at)

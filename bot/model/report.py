@@ -32,12 +32,17 @@ class Hold(StrEnum):
     SECRET = "secret"  # noqa: S105 - a word; only a new attempt helps
     EXPIRED = "expired"  # the kept work is gone: only a new attempt
     UNFIT = "unfit"  # too large, or not what may be published: only a new attempt
+    STALE = "stale"  # the branches have moved on: brought up to date and verified again, without an agent
 
 
 STRIKES = frozenset({Outcome.FAILED, Outcome.TIMEOUT, Outcome.CRASHED})
 INTERRUPTIONS = frozenset({Outcome.CANCELLED, Outcome.INFRA, Outcome.REFUSED})
 NO_FAULT = INTERRUPTIONS | {Outcome.CAPACITY}
 """The attempt ended without the work itself having failed or finished; it is gone on with."""
+
+
+CANNOT_RUN = (126, 127)
+"""Exit statuses by which a shell says that a command is no program, or not there."""
 
 
 class GateStatus(StrEnum):
@@ -48,12 +53,32 @@ class GateStatus(StrEnum):
 
 
 class GateResult(Struct, frozen=True, omit_defaults=True):
-    """`tail` is the end of the gate's output, redacted and bounded; empty when it passed."""
+    """`tail` is the end of the gate's output, redacted and bounded; empty when it passed.
+
+    `code` is its exit status where that is none of 0 and 1.
+    """
 
     name: str
     status: GateStatus
     seconds: float = 0.0
     tail: str = ""
+    code: int = 0
+
+    @property
+    def cannot_run(self) -> bool:
+        """Whether the shell could not run the command at all (POSIX, "Exit Status for Commands"): not the fault of any change."""
+        return self.code in CANNOT_RUN
+
+
+class Measured(Struct, frozen=True, omit_defaults=True):
+    """A baseline as an agent's job found it, with what its gates said."""
+
+    digest: str
+    gates: tuple[GateResult, ...] = ()
+
+    @property
+    def red(self) -> tuple[str, ...]:
+        return tuple(gate.name for gate in self.gates if gate.tail)
 
 
 class HookResult(Struct, frozen=True, omit_defaults=True):
@@ -104,6 +129,8 @@ class Report(Struct, frozen=True, omit_defaults=True):
     `source` says what the work started from, `left_out` what its prompt did not hold, in a few words each.
     `misfit` (kind `gate`) is the task whose work did not join.
     `cause` is what no single task is to blame for, where a job can tell.
+    `left_behind` are paths in the agent's files that git cannot take, each with why; `baseline` is what the gates said before it
+    began.
     `head` is the commit that was verified and, for `passed` and `unverified`, published on `branch` as pull request `pull`.
     """
 
@@ -141,4 +168,6 @@ class Report(Struct, frozen=True, omit_defaults=True):
     left_out: tuple[str, ...] = ()
     misfit: int = 0
     cause: Met | None = None
+    left_behind: tuple[str, ...] = ()
+    baseline: Measured | None = None
     statistics: dict[str, float] = field(default_factory=dict)

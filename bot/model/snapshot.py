@@ -71,7 +71,8 @@ class Snapshot(Struct, frozen=True):
     `others` are issues of ours that are no tasks and may hold commands: the dashboard, batches. `orders_after`: comments older
     than this hold no orders. `acted`: comments whose commands were seen to.
     `remembered` are verdicts of earlier ticks by question_fingerprint; `judged` is filled only where a question's words were
-    taken out. `fixed` are shared failures that were mended, by fingerprint.
+    taken out. `fixed` are shared failures that were mended, by fingerprint. `baselines` are the gates that fail on the untouched
+    default branch, by the digest of what was run.
     `starts_blocked_by` says why nothing may start at all (empty: starts are allowed).
     """
 
@@ -106,3 +107,4 @@ class Snapshot(Struct, frozen=True):
     judged: Mapping[Question, Judged] = field(default_factory=dict)
     fixed: Mapping[str, Fixed] = field(default_factory=dict)
     proposed: Proposed = Proposed()  # on the dashboard, by an earlier tick
+    baselines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

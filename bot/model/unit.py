@@ -13,6 +13,7 @@ class Kind(StrEnum):
     CODE = "code"
     GATE = "gate"
     PUBLISH = "publish"
+    UPDATE = "update"  # kept work brought up to date and verified again, without an agent
     TEST = "test"
     SPEC = "spec"
 
@@ -51,6 +52,8 @@ class Unit(Struct, frozen=True):
     `<run id>/<key>`, or empty.
     `joins` (kind `gate`) are put onto the commit `base` in this order; without one onto the default branch, as it was at
     `before` (seconds since 1970) if that is not 0. `chosen` outweighs the configuration.
+    `measure`: nobody knows yet how the gates do on the untouched default branch, so that is found out before the agent starts;
+    `red` are those of which it is known that they fail there.
     """
 
     kind: Kind
@@ -74,6 +77,8 @@ class Unit(Struct, frozen=True):
     base: str = ""
     before: int = 0
     chosen: BatchOverrides = BatchOverrides()
+    measure: bool = False
+    red: tuple[str, ...] = ()
 
     @property
     def lead(self) -> int:

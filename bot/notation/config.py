@@ -465,6 +465,7 @@ _TOP: Mapping[str, Reader] = {
     "setup": _as("setup", TEXTS),
     "gates": _as("gates", _gates),
     "corrections": _as("corrections", _integer(0, 20)),
+    "baseline": _as("baseline", FLAG),
     "start": _as("start", choice("auto", "manual")),
     "isolation": _as("isolation", choice("branch", "worktree")),
     "timeout": _timeout,

@@ -20,6 +20,7 @@ NAME = "state"
 
 _MOST = 30_000  # characters; the dashboard shows where everything stands as well, within what GitHub takes
 _MOST_FIXED = 50
+_MOST_BASELINES = 10
 _MOST_VERDICTS = 8_000  # of them: some dozens, and each can be had again
 
 
@@ -35,7 +36,8 @@ class State(Struct, frozen=True, omit_defaults=True):
     record is not among the first comments of their issue, so that a reopened task finds it again.
     `acted` are comments at the cursor, which are read again, and whose commands were seen to. `verdicts` are what became of
     questions here, by question_fingerprint, oldest first, `fixed` the last shared failures that were mended. `proposed` are the
-    needs that `/cf deps` on the dashboard came to.
+    needs that `/cf deps` on the dashboard came to. `baselines` are the gates that fail on the untouched default branch, by the
+    digest of what was run.
 
     `orphans` are runs that nobody waits for, with the time since when they are being cancelled.
 
@@ -55,6 +57,7 @@ class State(Struct, frozen=True, omit_defaults=True):
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     fixed: Mapping[str, Fixed] = field(default_factory=dict)
     proposed: Proposed = Proposed()
+    baselines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def fitting(state: State, running: Collection[str] = ()) -> State:
@@ -68,7 +71,8 @@ def fitting(state: State, running: Collection[str] = ()) -> State:
     while verdicts and len(dump(verdicts)) > _MOST_VERDICTS:
         verdicts.pop(next(iter(verdicts)))
     fixed = dict(list(state.fixed.items())[-_MOST_FIXED:])
-    state = replace(state, verdicts=verdicts, fixed=fixed)
+    baselines = dict(list(state.baselines.items())[-_MOST_BASELINES:])
+    state = replace(state, verdicts=verdicts, fixed=fixed, baselines=baselines)
     finished, records = dict(state.finished), dict(state.records)
     size = len(dump(state))
     for index in (finished, records):

@@ -55,6 +55,7 @@ KEYS = [
     ("start", "auto", "start: {}", {"manual": "manual", "auto": "auto"}),
     ("isolation", "branch", "isolation: {}", {"worktree": "worktree", "branch": "branch"}),
     ("corrections", 5, "corrections: {}", {"0": 0, "20": 20}),
+    ("baseline", True, "baseline: {}", {"off": False, "false": False, "on": True, "true": True}),
     ("timeout", 60 * M, "timeout: {}", {"1s": S, "350m": 350 * M, "1h30m": 90 * M}),
     (
         "timeout_by_kind",
@@ -214,6 +215,7 @@ BAD = [
     (GATE + "own_job: {}}}]", ["1", "'yes'", "null"]),
     (GATE + "{}: 1}}]", ["tiemout", "command"]),
     ("corrections: {}", ["-1", "21", "1.5", "'5'", "true", "null", "[1]"]),
+    ("baseline: {}", ["never", "1", "'off'", "null", "[]"]),
     (
         "timeout: {}",
         ["0", "351m", "60", "'60'", "1.5h", "true", "off", "null", "-1m", "9" * 5000, "1" + "0" * 300 + "m"],
