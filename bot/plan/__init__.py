@@ -17,6 +17,7 @@ from bot.plan.commands.consent import consented, on_dashboard
 from bot.plan.commands.obey import for_all_tasks, obey, obey_stop, with_reactions
 from bot.plan.commands.proposals import take_over
 from bot.plan.commands.replies import respond
+from bot.plan.facts.baselines import in_records, known_baselines
 from bot.plan.notices import hint_misplaced, mention_late, tell_set_up
 from bot.plan.people import (
     admit_reopened,
@@ -126,6 +127,7 @@ def plan(snapshot: Snapshot) -> Plan:
         fixed=fixed_now(decided, board),
         relations=to_be_written(decided, board),
         proposed=proposed,
+        baselines={**known_baselines(snapshot), **in_records(one.record for one in decisions)},
     )
 
 

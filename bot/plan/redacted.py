@@ -18,7 +18,7 @@ from bot.model.config import Config
 from bot.model.decision import Decision, Plan
 from bot.model.issue import Comment, Issue
 from bot.model.record import Answer, Attempt, Record
-from bot.model.report import Question, Report
+from bot.model.report import Measured, Question, Report
 from bot.model.run import Run
 from bot.model.snapshot import Snapshot
 from bot.model.task import Task
@@ -35,6 +35,7 @@ from bot.plan.questions.supervisor import Automatic, fingerprint_of, judge
 _LEG = re.compile(r"#[0-9]{1,10}")
 _BRANCH = re.compile(r"cf/[0-9]{1,10}(-[0-9]{1,10})?")
 _ROLE = re.compile(r"[a-z]{1,20}")
+_DIGEST = re.compile(r"[0-9a-f]{16}")
 _WARNING = "warning:"
 _WARNING_MOST = 200 - len(_WARNING)  # how much of a warning its notice's fingerprint holds
 
@@ -71,6 +72,7 @@ def redacted(snapshot: Snapshot) -> Snapshot:
             fingerprint: replace(verdict, answer=named(verdict.answer), reason=named(verdict.reason))
             for fingerprint, verdict in snapshot.remembered.items()
         },
+        baselines={_digest(digest): tuple(map(named, red)) for digest, red in snapshot.baselines.items()},
         judged={
             _question(report.question): _judged(report.question, snapshot)
             for report in snapshot.reports.values()
@@ -114,7 +116,9 @@ def _without_words(record: Record) -> Record:
     blocker = record.blocker
     return replace(
         _record(record),
-        attempts=tuple(replace(attempt, reason="", cancelled_for="") for attempt in record.attempts),
+        attempts=tuple(
+            replace(_attempt(attempt), reason="", cancelled_for="") for attempt in record.attempts
+        ),
         blocker=replace(blocker, question=Question("")) if blocker else None,
         answers=tuple(replace(answer, question="", answer="") for answer in record.answers),
     )
@@ -183,7 +187,15 @@ def _record(record: Record) -> Record:
 
 
 def _attempt(attempt: Attempt) -> Attempt:
-    return replace(attempt, reason=named(attempt.reason), cancelled_for=named(attempt.cancelled_for))
+    baseline = attempt.baseline
+    return replace(
+        attempt,
+        reason=named(attempt.reason),
+        cancelled_for=named(attempt.cancelled_for),
+        baseline=replace(baseline, digest=_digest(baseline.digest), red=tuple(map(named, baseline.red)))
+        if baseline
+        else None,
+    )
 
 
 def _answer(answer: Answer) -> Answer:
@@ -217,7 +229,21 @@ def _report(report: Report | None) -> Report | None:
         protected=tuple(map(named, report.protected)),
         source=named(report.source),
         left_out=tuple(map(named, report.left_out)),
+        left_behind=tuple(map(named, report.left_behind)),
+        baseline=_measured(report.baseline) if report.baseline else None,
     )
+
+
+def _measured(found: Measured) -> Measured:
+    """Which gates are red is read, and that is known by their tails."""
+    gates = tuple(
+        replace(gate, name=named(gate.name), tail="red" if gate.tail else "") for gate in found.gates
+    )
+    return replace(found, digest=_digest(found.digest), gates=gates)
+
+
+def _digest(text: str) -> str:
+    return text if _DIGEST.fullmatch(text) else named(text)
 
 
 def _run(run: Run) -> Run:

@@ -9,7 +9,17 @@ from msgspec.structs import replace
 
 from bot.model.config import Config, EngineConfig
 from bot.model.record import Answer, Blocker, Held
-from bot.model.report import Category, GateResult, GateStatus, Hold, HookResult, Outcome, Question, Step
+from bot.model.report import (
+    Category,
+    GateResult,
+    GateStatus,
+    Hold,
+    HookResult,
+    Measured,
+    Outcome,
+    Question,
+    Step,
+)
 from bot.model.status import Status
 from bot.model.unit import Gate
 from bot.notation.answers import NotAnAnswer, read_answer
@@ -118,6 +128,8 @@ def full_of_words():
         session=WORD,
         question=question,
         gates=(GateResult(WORD, GateStatus.FAILED, tail=WORD),),
+        left_behind=(WORD,),
+        baseline=Measured(WORD, (GateResult(WORD, GateStatus.FAILED, tail=WORD),)),
         hooks=(HookResult("before_task", False, tail=WORD),),
         steps=(Step(Category.SHELL, WORD),),
         protected=(WORD,),
@@ -192,3 +204,22 @@ def test_paths_that_hold_work_or_are_let_through_are_no_words_either():
     assert any(decision.record.held for decision in plan(small).decisions if decision.task == 3)
     assert WORD not in json.dumps([write_snapshot(small), write_decisions(plan(small).decisions)])
     assert comparable(plan(small)) == comparable(plan(snapshot))
+
+
+def test_which_gates_were_red_before_decides_the_same_without_their_names():
+    found = Measured("a" * 16, (GateResult(WORD, GateStatus.FAILED, tail=WORD),))
+    report = a_report(Outcome.NO_CHANGES, "cf-3-1", baseline=found)
+    snapshot = a_snapshot(
+        a_running(3),
+        runs=(a_run(900, "cf-3-1", conclusion="success"),),
+        artifacts=(an_artifact("cf-3-1"),),
+        reports={50: report},
+        jobs={900: jobs("#3", agent="success", verify="skipped", publish="success")},
+        baselines={"b" * 16: (WORD,)},
+    )
+    small = redacted(snapshot)
+
+    assert comparable(plan(small)) == comparable(plan(snapshot))
+    (decision,) = plan(snapshot).decisions
+    assert f"baseline:{'a' * 16}" in [notice.fingerprint for notice in decision.notices]
+    assert WORD not in json.dumps([write_snapshot(small), write_decisions(plan(small).decisions)])

@@ -44,6 +44,7 @@ from bot.notation.comments import (
     status_comment,
     with_fingerprint,
 )
+from bot.plan.facts.baselines import in_records, known_baselines
 from bot.plan.facts.record_edits import ended, with_live
 
 _LAG = timedelta(minutes=1)  # a comment of another conductor may be a little older than our look
@@ -231,7 +232,8 @@ def _dispatch(
     for item in decisions:
         if item.start and item.task not in written:
             effects.skipped[item.task] = "its claim could not be written"
-    units = [unit_of(item, written[item.task].id, seen.snapshot) for item in claimed]
+    found = {**known_baselines(seen.snapshot), **in_records(item.record for item in decisions)}
+    units = [unit_of(item, written[item.task].id, seen.snapshot, found) for item in claimed]
     by_task = {item.task: item for item in claimed}
     for group in into_runs(units, seen.snapshot.config.dispatch.units_per_run):
         run, problem = dispatch_run(github, group, seen)

@@ -80,6 +80,7 @@ def remember(
             verdicts,
             fixed,
             plan.proposed,
+            {**(before.baselines if before else {}), **plan.baselines},
         ),
         _running(plan),
     )

@@ -1,17 +1,23 @@
 """Claimed attempts made into units, and units into runs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bot.model.decision import BatchStep, Decision
 from bot.model.snapshot import Snapshot
 from bot.model.unit import Kind, Unit, verify_legs
+from bot.notation.digests import commands_digest
 from bot.notation.keys import Key
 
-_JOIN_MINUTES = 20  # joining commits is quick; the gates have their own limits
+_JOIN_MINUTES = 20  # bringing up to date and joining commits are quick; the gates have their own limits
 
 
-def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
-    """What the leg of this attempt is told. `comment` is the database id of the record's comment."""
+def unit_of(
+    decision: Decision, comment: int, snapshot: Snapshot, baselines: Mapping[str, tuple[str, ...]]
+) -> Unit:
+    """What the leg of this attempt is told. `comment` is the database id of the record's comment.
+
+    `baselines` are the gates of which it is known that they fail on the untouched default branch, by digest.
+    """
     start = decision.start
     assert start is not None, "only starts become units"
     config = snapshot.config.with_chosen(start.chosen)
@@ -19,6 +25,9 @@ def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
     engine = config.engines.get(choice.engine)
     asked = decision.record.timeout_minutes if start.kind is Kind.CODE else 0
     whole_minutes = asked or max(1, -(-int(config.timeout_of(start.kind).total_seconds()) // 60))
+    by_agent = start.kind is Kind.CODE
+    runner = engine.runner if engine and engine.runner else config.runner
+    red = baselines.get(commands_digest(config, runner)) if by_agent and config.baseline else ()
     return Unit(
         kind=start.kind,
         tasks=(decision.task,),
@@ -27,17 +36,19 @@ def unit_of(decision: Decision, comment: int, snapshot: Snapshot) -> Unit:
         accounts=tuple(sorted(snapshot.accounts)),
         config_blob=config.blob,
         engine=choice.engine,
-        runner=(engine.runner if engine and engine.runner else config.runner),
+        runner=runner,
         verify=verify_legs(config.gates) if start.kind is not Kind.PUBLISH else (),
         secret=choice.secret,
         earlier=start.earlier,
-        timeout_minutes=whole_minutes,
+        timeout_minutes=_JOIN_MINUTES if start.kind is Kind.UPDATE else whole_minutes,
         model=choice.model,
         provider=choice.provider,
         base_url=choice.base_url,
         exceptions=start.exceptions,
-        hooks=bool(config.hooks.after_task_success or config.hooks.after_task_failure),
+        hooks=by_agent and bool(config.hooks.after_task_success or config.hooks.after_task_failure),
         chosen=start.chosen,
+        measure=red is None and bool(config.gates),
+        red=red or (),
     )
 
 

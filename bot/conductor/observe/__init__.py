@@ -91,6 +91,7 @@ def observe(
         remembered=state.verdicts if state else {},
         fixed=state.fixed if state else {},
         proposed=state.proposed if state else Proposed(),
+        baselines=state.baselines if state else {},
     )
     snapshot, boxes = read_boxes(dashboard, snapshot, partial(look_up, github))
     paused = pause_words(dashboards, snapshot, boxes, state.paused_for if state else "")

@@ -3,6 +3,9 @@
 from bot.model.config import Config
 from bot.model.record import Attempt, Record
 
+CONFLICT = "conflict"
+"""The evidence of attempts whose work contradicts the default branch: each makes a new commit, and comes no further."""
+
 
 def tripped(record: Record, config: Config) -> str:
     """Why the task should be parked, with the evidence; empty if it may go on.
@@ -11,6 +14,8 @@ def tripped(record: Record, config: Config) -> str:
     """
     brakes = config.brakes
     same = unchanged(record)
+    if same >= brakes.no_progress and record.attempts[-1].evidence == CONFLICT:
+        return f"{same} attempts in a row ended in a conflict with the default branch"
     if same >= brakes.no_progress:
         return (
             f"{same} attempts in a row changed neither the commit, nor the gates' results, nor the question"

@@ -3,7 +3,6 @@
 import hashlib
 from datetime import datetime, timedelta
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.model.config import Config
@@ -15,16 +14,9 @@ from bot.model.unit import Kind
 from bot.notation.keys import Key
 from bot.notation.quoting import code_block, quote, quote_line
 from bot.plan.attempts.brakes import tripped
+from bot.plan.attempts.effect import Effect
 from bot.plan.attempts.ending import Ending
-
-
-class Effect(Struct, frozen=True):
-    """The status that follows, the record with the attempt ended, what to say, and why."""
-
-    status: Status
-    record: Record
-    reason: str
-    notices: tuple[Notice, ...] = ()
+from bot.plan.attempts.stale import brought_up_to_date
 
 
 def effect_of(key: Key, record: Record, ending: Ending, config: Config, now: datetime) -> Effect:
@@ -60,7 +52,7 @@ def _plain_effect(key: Key, record: Record, ending: Ending, config: Config, now:
     if outcome is Outcome.PASSED:
         return _passed(key, record, ending, now)
     if outcome is Outcome.HELD:
-        return _held(key, record, ending, config, now)
+        return brought_up_to_date(key, record, ending, now) or _held(key, record, ending, config, now)
     if outcome is Outcome.BLOCKED:
         return _asked(key, record, ending, now)
     return _needs_a_look(key, record, ending)
@@ -87,7 +79,9 @@ def _keep_work(key: Key, record: Record, ending: Ending) -> Record:
     report, attempt = ending.report, record.attempts[-1]
     if ending.republish:
         return replace(record, earlier=f"{attempt.run}/{key}", republish=True)
-    if attempt.kind is Kind.PUBLISH and ending.outcome in NO_FAULT:
+    if attempt.kind is not Kind.CODE and ending.outcome in NO_FAULT:
+        if report is not None and report.conflict:  # an agent has to settle it; the work is where it was
+            return replace(record, held=None, republish=False)
         return record  # the proven work is still there, and was still not published
     record = replace(record, held=None, exceptions=()) if ending.outcome is not Outcome.HELD else record
     if report is None or not report.head:
@@ -200,7 +194,7 @@ def _held(key: Key, record: Record, ending: Ending, config: Config, now: datetim
     protected = report.protected if report else ()
     why = (report.hold if report else None) or (Hold.PROTECTED if protected else None)
     before = record.held
-    again = before is not None and before.why is why and record.attempts[-1].kind is Kind.PUBLISH
+    again = before is not None and before.why is why and record.attempts[-1].kind is not Kind.CODE
     number = record.attempts[-1].number
     held = before if again else Held(why, now, number, protected) if why else None
     record = replace(record, held=held, exceptions=(), republish=False)
@@ -223,6 +217,8 @@ def _what_helps(why: Hold | None, config: Config) -> str:
         return f"{publish} publishes it all the same, and lets exactly these paths through; {ready} starts a new attempt instead."
     if why is Hold.SETTING:
         return f"Publishing is tried again after 1 hour, 6 hours and 24 hours; {publish} tries it at once. No agent runs for that."
+    if why is Hold.STALE:
+        return f"{publish} brings it up to date and verifies it once more; no agent runs for that. {ready} starts a new attempt."
     if why is None:
         return f"{publish} tries to publish it again; {ready} starts a new attempt."
     return f"Only a new attempt can help: set the label {ready}."

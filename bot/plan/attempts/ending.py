@@ -15,6 +15,8 @@ from bot.model.unit import Kind
 from bot.notation.digests import named
 from bot.notation.keys import Key, keys_in
 from bot.notation.reports import report_name
+from bot.plan.attempts.baseline import baseline_of
+from bot.plan.attempts.brakes import CONFLICT
 
 # What an outcome says by itself, where nobody gave a reason.
 _PLAIN_WORDS = {
@@ -211,6 +213,7 @@ def merge_facts(record: Record, ending: Ending, now: datetime) -> Attempt:
         gates_passed=sum(gate.status is GateStatus.PASSED for gate in report.gates),
         failure=report.failure,
         retry_after=report.retry_after,
+        baseline=baseline_of(report),
     )
 
 
@@ -220,7 +223,7 @@ def _evidence(record: Record, ending: Ending) -> str:
         return ""
     report = ending.report
     if report is not None and report.conflict:
-        return "conflict"  # each such attempt makes a new commit and comes no further
+        return CONFLICT
     gates = sorted(f"{named(gate.name)}={gate.status}" for gate in report.gates) if report else []
     asked = report.question.text if report and report.question else ""
     head = (report.head if report else "") or record.head

@@ -8,6 +8,7 @@ from bot.model.report import Outcome
 from bot.model.run import Run
 from bot.model.status import Status
 from bot.notation.keys import Key, keys_in
+from bot.plan.attempts.baseline import baseline_notices
 from bot.plan.attempts.consequences import effect_of
 from bot.plan.attempts.ending import Ending, ending_of, merge_facts, run_of
 from bot.plan.board import Board, Item
@@ -198,6 +199,6 @@ def _finish(item: Item, board: Board, key: Key, record: Record, ending: Ending) 
         effect.reason,
         effect.status,
         effect.record,
-        notices=effect.notices,
+        notices=(*effect.notices, *baseline_notices(key, ending.report, board)),
         due=effect.record.not_before if effect.status is Status.READY else None,
     )

@@ -297,6 +297,7 @@ def _publish(item: Item, ordered: Ordered, board: Board) -> Item:
         approval=approval,
         republish=True,
         exceptions=held.protected if held else (),
+        held=replace(held, tries=0) if held is not None and held.why is Hold.STALE else None,
     )
     return replace(item, record=record, meant=Meant(Status.READY))
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from bot.model.record import Attempt, Record
-from bot.model.report import Outcome
+from bot.model.report import Hold, Outcome
 from bot.model.status import Status
 
 
@@ -39,7 +39,7 @@ def reset_by_order(record: Record) -> Record:
         interruptions=0,
         not_before=None,
         blocker=None,
-        held=None,
+        held=record.held if record.republish and record.held and record.held.why is Hold.STALE else None,
         exceptions=(),
         batch=0,
         round=0,

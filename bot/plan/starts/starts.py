@@ -10,6 +10,7 @@ from bot.model.decision import Decision, Notice, Start, Verb
 from bot.model.engine import EngineChoice
 from bot.model.issue import NeedState
 from bot.model.record import Approval, Attempt, Record
+from bot.model.report import Hold
 from bot.model.snapshot import Snapshot
 from bot.model.status import Status
 from bot.model.unit import Kind
@@ -224,7 +225,10 @@ class _Slots:
 
 def _kind(record: Record) -> Kind:
     """What a start of this task would do."""
-    return Kind.PUBLISH if record.republish else Kind.CODE
+    if not record.republish:
+        return Kind.CODE
+    stale = record.held is not None and record.held.why is Hold.STALE
+    return Kind.UPDATE if stale else Kind.PUBLISH
 
 
 def expected_order(snapshot: Snapshot, decisions: Iterable[Decision]) -> tuple[int, ...]:
@@ -260,7 +264,7 @@ def _start(item: Item, board: Board) -> Decision:
     assert isinstance(approval, Approval), "only approved tasks get here"
     record = item.record
     kind = _kind(record)
-    choice = EngineChoice() if kind is Kind.PUBLISH else board.choice(item)
+    choice = EngineChoice() if kind is not Kind.CODE else board.choice(item)
     attempt = Attempt(
         record.next_attempt,
         kind,

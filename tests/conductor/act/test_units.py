@@ -17,7 +17,7 @@ CONFIG = Config(blob="c" * 40, gates=(Gate("tests", "make test", os=("a", "b")),
 def unit(config=CONFIG, **record):
     task = a_task(12, record=a_record(12, Status.READY, **record))
     snapshot = a_snapshot(task, config=config)
-    return unit_of(decide(task, config=config), 501, snapshot)
+    return unit_of(decide(task, config=config), 501, snapshot, {})
 
 
 def test_a_unit_holds_numbers_keys_and_configuration():

@@ -154,6 +154,7 @@ def test_a_conflict_goes_back_without_a_strike_and_the_brake_counts_it():
         Outcome.PASSED, task=a_running(attempt=3, earlier_attempts=earlier), conflict=True, head="d" * 40
     )
     assert third.status is Status.FAILED
+    assert "3 attempts in a row ended in a conflict with the default branch" in third.notices[0].text
     assert settle(Outcome.PASSED, conflict=True, merged=True).status is Status.DONE
 
 

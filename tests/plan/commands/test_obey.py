@@ -302,7 +302,7 @@ def test_run_with_options_asks_for_them_until_the_next_order():
     )
     assert decision.start is not None
     assert (decision.start.choice.engine, decision.start.choice.model) == ("command", "tiny")
-    assert unit_of(decision, 7, a_snapshot(in_state(Status.BACKLOG), config=config)).timeout_minutes == 90
+    assert unit_of(decision, 7, a_snapshot(in_state(Status.BACKLOG), config=config), {}).timeout_minutes == 90
     failed = a_task(
         1, Status.FAILED, record=replace(decision.record, attempts=(), status=Status.FAILED, acted=())
     )
