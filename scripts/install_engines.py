@@ -37,7 +37,8 @@ def put(name: str, config: EngineConfig) -> str:
         return ""
     prefix.mkdir(parents=True)
     shop = GateRunner(Path.cwd(), gate_environment(os.environ), Redactor([]), sys.stderr.write, f"[{name}] ")
-    return install(engine(COMMAND if name == "stand-in" else name), config, prefix, shop)
+    trouble = install(engine(COMMAND if name == "stand-in" else name), config, prefix, shop)
+    return trouble.words if trouble else ""
 
 
 if __name__ == "__main__":

@@ -252,6 +252,10 @@ def _first_job(
         from bot.worker.agent.join_job import join
 
         return join
+    if context.unit.kind is Kind.UPDATE:
+        from bot.worker.agent.update_job import update
+
+        return update
     from bot.worker.agent.agent_job import work
 
     return work

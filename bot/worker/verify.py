@@ -15,7 +15,10 @@ from bot.notation.codec import Unreadable, dump, load
 from bot.worker.change.agent_settings import clean_workspace
 from bot.worker.change.bundle import Unfit, read_bundle, read_header
 from bot.worker.change.git import Git, GitFailed, Remote
+from bot.worker.change.hand_over import ALREADY_THERE
 from bot.worker.change.judge import change_base, refusals
+from bot.worker.change.merging import CONFLICTS, unsettled
+from bot.worker.change.starting_point import is_already_there
 from bot.worker.job.artifact import find_bundle, read_small
 from bot.worker.job.configuration import configuration_of
 from bot.worker.job.context import JobContext
@@ -25,6 +28,7 @@ from bot.worker.programs.gates import SET_UP, GateRunner, Judged, all_passed, ru
 from bot.worker.programs.redact import Redactor
 
 RESULT_FILE = "verify.json"
+NOTHING_LEFT = "own change"  # in place of a gate where there is nothing to prove
 OLD_WORKFLOW = (
     "cf-task.yml does not hand on which commit the agent's job made (CF_COMMIT), so it is older than this Action:"
     " run `cf init` to bring the workflows up to date"
@@ -54,6 +58,7 @@ def verify(
     """Run the leg's gates and keep what they said. Raises UsageError, GitFailed, Unfit, or what reading the file raises."""
     config = configuration_of(github, context.unit)
     git = Git(context.workspace / ".git", context.environ, tree=context.workspace, cancellation=cancellation)
+    base = git.text("rev-parse", "HEAD^{commit}")  # the default branch, as the job checked it out
     head = take_commit(git, context, _limits(config, context))
     clean_workspace(git, head)
     redactor = Redactor(context.secrets)
@@ -65,13 +70,31 @@ def verify(
         f"[#{context.key.task}] ",
         cancellation,
     )
-    if trouble := run_setup(config.setup, runner):
-        judged: Sequence[Judged] = [Judged(GateResult(SET_UP, GateStatus.ERROR, tail=trouble), trouble)]
-    else:
-        judged = run_gates(_gates_of(config, leg), runner)
+    judged = _before_gates(git, context, head, base) or _judge(config, leg, runner)
     result = LegResult(leg.name, head, tuple(item.result for item in judged))
     _keep(context.verify_out, result, judged)
     return result
+
+
+def _judge(config: Config, leg: VerifyLeg, runner: GateRunner) -> Sequence[Judged]:
+    if trouble := run_setup(config.setup, runner):
+        result = GateResult(SET_UP, GateStatus.ERROR, tail=trouble.words, code=trouble.code)
+        return [Judged(result, trouble.words)]
+    return run_gates(_gates_of(config, leg), runner)
+
+
+def _before_gates(git: Git, context: JobContext, head: str, base: str) -> Sequence[Judged]:
+    """Red gates of our own, before anything is run: nothing left to prove, or a conflict that nobody settled.
+
+    Joined work is asked neither: all of it may have been merged by now.
+    """
+    if context.unit.kind is Kind.GATE:
+        return ()
+    if is_already_there(git, head, base):
+        return [Judged(GateResult(NOTHING_LEFT, GateStatus.ERROR, tail=ALREADY_THERE), ALREADY_THERE)]
+    if words := unsettled(git, head):
+        return [Judged(GateResult(CONFLICTS, GateStatus.FAILED, tail=words), words)]
+    return ()
 
 
 def _limits(config: Config, context: JobContext) -> Publish:

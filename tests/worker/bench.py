@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from bot.github.credential import Credential
 from bot.model.engine import RepositorySettings
+from bot.model.issue import Pull
 from bot.model.record import Approval, Attempt, Record
 from bot.model.report import Outcome, Report
 from bot.model.run import Job
@@ -35,9 +36,10 @@ from bot.sandbox.world.bare_git import BareGit
 from bot.sandbox.world.in_process import client_of
 from bot.sandbox.world.world import MINIMAL, World
 from bot.worker.agent.agent_job import work
+from bot.worker.agent.update_job import update
 from bot.worker.job.artifact import find_report, save_report
 from bot.worker.job.context import JobContext, read_job_context, read_leg
-from bot.worker.job.worked import Worked
+from bot.worker.job.worked import GOOD, Worked
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.publish.publish import publish
 from bot.worker.verify import LegResult, verify
@@ -108,6 +110,8 @@ class Bench:
         self.git = repository(self.origin, first)
         self.world = World("acme/shop", git=self.git)
         self.github = client_of(self.world)
+        self._heads: dict[str, str] = {}
+        self._tell_pushes()
         self.task = self.world.open_issue("Add login", body, labels=("cf:ready",))
         self.comment = 0
         self.record = Record(self.task)
@@ -115,6 +119,23 @@ class Bench:
         self.credential = Credential(TOKEN)
         self.commits: dict[str, str] = {}  # what the agent's jobs have named, by key
         self.unit = self.claim(1)
+
+    def _tell_pushes(self) -> None:
+        """Here git is pushed to by its path, so the world is told before anybody asks it about a pull request."""
+        asked = self.github.pull_by_branch
+
+        def pull_by_branch(branch: str) -> Pull | None:
+            self.hear()
+            return asked(branch)
+
+        self.github.pull_by_branch = pull_by_branch  # type: ignore[method-assign]
+
+    def hear(self) -> None:
+        """Pull requests follow what was pushed to their branches."""
+        before, self._heads = self._heads, dict(self.git.branches())
+        for branch, head in self._heads.items():
+            if branch != "main" and before.get(branch) != head:
+                self.world.pushed(branch, before.get(branch, ""), head, BOT)
 
     # ------------------------------------------------------------------ people
 
@@ -143,10 +164,21 @@ class Bench:
         git(self.desk, "push", "-q", "origin", f"HEAD:refs/heads/{branch}")
         return git(self.desk, "rev-parse", "HEAD")
 
+    def grant_workflows(self, *, granted: bool = True) -> None:
+        """The token of the publish job may write workflow files, as that of an App which was granted it."""
+        git(self.origin, "config", "cf.workflows", "write" if granted else "none")
+
     # ------------------------------------------------------------------ the conductor's part
 
     def claim(
-        self, number: int, kind: Kind = Kind.CODE, *, earlier: str = "", exceptions: tuple[str, ...] = ()
+        self,
+        number: int,
+        kind: Kind = Kind.CODE,
+        *,
+        earlier: str = "",
+        exceptions: tuple[str, ...] = (),
+        measure: bool = False,
+        red: tuple[str, ...] = (),
     ) -> Unit:
         """The conductor claims an attempt and dispatches its run."""
         issue = self.github.issue(self.task)
@@ -174,6 +206,8 @@ class Bench:
             verify=(VerifyLeg("ubuntu-latest", "ubuntu-latest", gates),) if gates else (),
             earlier=earlier,
             exceptions=exceptions,
+            measure=measure,
+            red=red,
         )
         self.run_id = self.github.dispatch("cf-worker.yml", "main", {"units": "[]", "keys": self.key})
         return self.unit
@@ -196,11 +230,8 @@ class Bench:
         done = replace(
             live, outcome=report.outcome, ended_at=self.world.now, head=report.head, pull=report.pull
         )
-        self.write(
-            replace(
-                self.record, attempts=(*before, done), head=report.head or self.record.head, pull=report.pull
-            )
-        )
+        record = replace(self.record, attempts=(*before, done), head=report.head or self.record.head)
+        self.write(replace(record, pull=report.pull or record.pull))
         self.world.wait(timedelta(minutes=1))
         return f"{self.run_id}/{self.key}"
 
@@ -251,7 +282,8 @@ class Bench:
                 if words in text:
                     act()
 
-        worked = work(self.github, context, cancellation or Cancellation(), write)
+        job = update if self.unit.kind is Kind.UPDATE else work
+        worked = job(self.github, context, cancellation or Cancellation(), write)
         self.commits[self.key] = worked.report.head
         self._ran("agent", "success")
         self._keep(work_name(self.key), context.out)
@@ -289,6 +321,8 @@ class Bench:
     def through(self) -> Report:
         """All three jobs, as the workflow orders them."""
         worked = self.work()
+        if worked.report.outcome not in GOOD:
+            return self.publish("failure", "skipped")
         if worked.report.outcome not in (Outcome.UNVERIFIED, Outcome.HELD):
             return self.publish("success", "skipped")
         result = (
@@ -312,6 +346,14 @@ class Bench:
 
     def text(self, commit: str, path: str) -> str:
         return git(self.origin, "show", f"{commit}:{path}")
+
+    def text_of_work(self, path: str) -> str:
+        """A file of the commit that the agent's job has kept."""
+        folder = self.folder / "looked-at"
+        shutil.rmtree(folder, ignore_errors=True)
+        git(self.folder, "clone", "-q", "--bare", str(self.origin), str(folder))
+        git(folder, "fetch", "-q", str(self.context.out / "work.bundle"), "+refs/heads/work:refs/heads/work")
+        return git(folder, "show", f"work:{path}")
 
     def kept(self) -> Report:
         """What the agent's job has reported."""

@@ -31,9 +31,61 @@ def bad() -> None:
     Path("state.txt").write_text("bad\n", encoding="utf-8")
 
 
+def _files() -> list[Path]:
+    return [path for path in Path().rglob("*") if path.is_file() and not {".git", ".cf"} & {*path.parts}]
+
+
+def settle() -> None:
+    """Keep what both sides of a conflict wrote, and whatever git could not show."""
+    for file in _files():
+        lines = file.read_bytes().splitlines(keepends=True)
+        kept = [line for line in lines if not line.startswith((b"<<<<<<<", b"=======", b">>>>>>>"))]
+        file.write_bytes(b"".join(kept))
+    Path("CONFLICTS.cf.md").unlink(missing_ok=True)
+
+
+def half() -> None:
+    """A conflict that only looks settled."""
+    for file in _files():
+        lines = file.read_bytes().splitlines(keepends=True)
+        file.write_bytes(b"".join(line for line in lines if not line.startswith((b"<<<<<<<", b">>>>>>>"))))
+
+
+def overlook() -> None:
+    """Settles what is in the files, and leaves the note about the rest."""
+    note = Path("CONFLICTS.cf.md")
+    text = note.read_bytes() if note.exists() else b""
+    settle()
+    if text:
+        note.write_bytes(text)
+
+
+def drop() -> None:
+    """Throw away what the default branch changed."""
+    subprocess.run(["git", "rm", "-rqf", "."], check=True)
+    subprocess.run(["git", "checkout", "cf/pull-request", "--", "."], check=True)
+
+
+def more() -> None:
+    Path("more.txt").write_text(f"{os.environ['CF_ATTEMPT']}\n", encoding="utf-8")
+
+
 def ask() -> None:
     text = "Which database?\n\nA. SQLite\nB. PostgreSQL\n\nTried: both.\n"
     Path(os.environ["CF_QUESTION_FILE"]).write_text(text, encoding="utf-8")
+
+
+def wonder() -> None:
+    print("I have looked at the code. Before I start: should I use PostgreSQL or SQLite?", flush=True)
+
+
+def summarise() -> None:
+    text = "There are two ways.\n\nWhich of these is wanted?\n\nA. One file\nB. Two files\n"
+    Path(os.environ["CF_SUMMARY_FILE"]).write_text(text, encoding="utf-8")
+
+
+def polite() -> None:
+    print("Done. Is there anything else I can do for you?", flush=True)
 
 
 def say() -> None:

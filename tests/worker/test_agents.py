@@ -45,7 +45,7 @@ def test_agents(bench, modes, more, first, why, last):
     worked = setup.work()
 
     assert (worked.report.outcome, worked.report.reason) == (first, why)
-    assert survivors(f"CF_WORKSPACE={setup.place.workspace}") == []
+    assert survivors(f"CF_WORKSPACE={setup.context.workspace}") == []
     assert find_report(setup.context.out, "cf-1-1") == worked.report
     if worked.verify:
         report = setup.publish("success", "success" if setup.verify().passed else "failure")

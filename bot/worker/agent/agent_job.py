@@ -2,30 +2,45 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.github.port import Reader
+from bot.model.cause import Cause, Met
 from bot.model.config import Config, EngineConfig
 from bot.model.engine import COMMAND
 from bot.model.errors import BotError
-from bot.model.report import Outcome, Report
+from bot.model.report import GateResult, GateStatus, Measured, Outcome, Report
 from bot.model.unit import Gate
+from bot.notation.digests import commands_digest
 from bot.notation.fingerprints import failure_fingerprint
-from bot.notation.keys import branch_of
+from bot.notation.keys import Key
+from bot.worker.agent.baseline import is_wanted, measure
 from bot.worker.agent.hooks import run_hook, told
+from bot.worker.agent.last_words import last_question
 from bot.worker.agent.ownfiles import OwnFiles, empty
-from bot.worker.agent.rounds import RoundSetup, Tried, work_in_rounds
+from bot.worker.agent.rounds import RoundSetup, Settled, Tried, work_in_rounds
 from bot.worker.change.agent_settings import clean_repository, clean_workspace, restore_settings
 from bot.worker.change.bundle import Unfit, read_bundle
 from bot.worker.change.git import Git, GitCancelled, GitFailed, Remote
-from bot.worker.change.hand_over import Change, fetch_branch, hand_over, look_again, squash
+from bot.worker.change.hand_over import (
+    ALREADY_THERE,
+    Change,
+    fetch_branch,
+    hand_over,
+    has_nothing_of_its_own,
+    look_again,
+    squash,
+)
 from bot.worker.change.judge import limits_of
-from bot.worker.change.own_clone import open_own_clone, snapshot
-from bot.worker.change.starting_point import Start, choose_start, is_ours
+from bot.worker.change.left_behind import in_words, left_behind, told_left
+from bot.worker.change.merging import CONFLICTS, DEFAULT_BRANCH, EARLIER_WORK, PULL_REQUEST, unsettled
+from bot.worker.change.own_clone import open_own_clone, snapshot, take
+from bot.worker.change.starting_point import Start, choose_start, is_ours, message, own_branch
 from bot.worker.engines import AgentInput, engine
 from bot.worker.engines.install import install, with_tools
 from bot.worker.job.artifact import WorkGone, download_earlier, save_report
@@ -37,12 +52,14 @@ from bot.worker.job.watch import watching
 from bot.worker.job.worked import Worked
 from bot.worker.programs.cancellation import Cancellation
 from bot.worker.programs.environment import agent_environment, gate_environment
-from bot.worker.programs.gates import SET_UP, GateRunner, run_setup
+from bot.worker.programs.gates import SET_UP, GateRunner, not_runnable, run_setup
 from bot.worker.programs.redact import Redactor
 from bot.worker.prompt.gather import gather, template_of
 from bot.worker.prompt.prompt import write_prompt
 
 log = logging.getLogger(__name__)
+
+_CAUSE = 500  # characters of a cause's words
 
 
 def work(
@@ -94,6 +111,7 @@ class _Job:
         self.redactor = Redactor(context.secrets)
         self.spent: dict[str, float] = {}  # seconds of what is not our own doing
         self._known: dict[str, object] = {}  # what every report from here on says
+        self.left_behind: tuple[str, ...] = ()
 
     def report(self, outcome: Outcome, reason: str, **more: object) -> Report:
         base = Report(
@@ -142,9 +160,14 @@ class _Job:
         tools = empty(context.temp / "cf-engine")
         if (trouble := self._set_up(config, claim, gate_runner, tools)) is not None:
             return trouble
-        before = snapshot(clone, start.point)  # what set-up leaves lying about is not the agent's work
+        taken = take(clone, start.point)  # what set-up leaves lying about is not the agent's work
+        before = Before(taken.tree, left_behind(clone, taken))
         gates = _named_gates(config, context)
+        here = [gate for gate in gates if set(gate.os) & set(context.unit.runner)]
+        if (trouble := self._measure(config, clone, start, before, here, gate_runner)) is not None:
+            return trouble
         gathered = gather(self._github, context, config, claim, clone, start, gates, earlier)
+        gathered = replace(gathered, red=self._red())
         prompt = write_prompt(gathered, template_of(clone, start.base))
         self._known |= {"source": start.source, "left_out": prompt.left_out}
         files.prompt.write_text(self.redactor.text(prompt.text), encoding="utf-8")
@@ -152,14 +175,17 @@ class _Job:
         environment = agent_environment(context.environ, home)
         setup = RoundSetup(
             engine=engine(context.unit.engine),
+            engine_name=context.unit.engine,
             runner=self._runner({**environment, "PATH": with_tools(environment["PATH"], tools)}),
             gate_runner=gate_runner,
-            gates=[gate for gate in gates if set(gate.os) & set(context.unit.runner)],
+            gates=here,
             corrections=config.corrections,
             timeout=timedelta(minutes=context.unit.timeout_minutes),
             stall=config.stall.timeout or None,
             budget=config.budget.attempt,
-            settle=lambda: _settle(clone, start, before),
+            settle=lambda: _settle(clone, self._context.key, start, before.tree),
+            digest=self._digest(config),
+            green=self._green(here),
         )
         tried = work_in_rounds(setup, self._agent_input(files, own, home), files)
         self.spent |= {"agent_seconds": tried.agent_seconds, "gate_seconds": tried.gate_seconds}
@@ -172,16 +198,60 @@ class _Job:
         trouble = run_setup(config.setup, runner) or install(
             engine(self._context.unit.engine), own, tools, runner
         )
-        outcome = Outcome.INFRA
-        if not trouble:
-            trouble, outcome = self._before_task(config, claim, runner), Outcome.FAILED
+        failed = "" if trouble else self._before_task(config, claim, runner)
         self.spent["setup_seconds"] = time.monotonic() - began
-        if not trouble:
+        if (trouble or failed) and self._cancellation.reason:
+            return Worked(self.report(Outcome.CANCELLED, self._cancellation.reason))
+        if trouble:
+            return self._not_set_up(config, trouble.words, trouble.cannot_run)
+        return Worked(self.report(Outcome.FAILED, failed)) if failed else None
+
+    def _not_set_up(self, config: Config, words: str, cannot_run: bool) -> Worked:
+        """Nobody's fault and no strike; what no shell could run is the same for every task."""
+        cause = Met(Cause.SETUP, self._digest(config), words[-_CAUSE:]) if cannot_run else None
+        failure = failure_fingerprint([(SET_UP, words)])
+        return Worked(self.report(Outcome.INFRA, words, failure=failure, cause=cause))
+
+    def _digest(self, config: Config) -> str:
+        """What all commands of this job are told apart by."""
+        return commands_digest(config, self._context.unit.runner, self._context.unit.engine)
+
+    def _measure(
+        self,
+        config: Config,
+        clone: Git,
+        start: Start,
+        before: "Before",
+        gates: Sequence[Gate],
+        runner: GateRunner,
+    ) -> Worked | None:
+        """The gates on the untouched files, if nobody knows yet; how the job ends, where one of them cannot be run at all."""
+        unit = self._context.unit
+        if not is_wanted(config, unit, gates, lambda: _is_untouched(clone, start)):
             return None
+        began = time.monotonic()
+        self._write(f"cf: the gates on {self._context.default_branch} as it is, once for all tasks\n")
+        measured = measure(config, unit, gates, runner)
+        _undo(clone, before.tree)
+        self.spent["baseline_seconds"] = time.monotonic() - began
         if self._cancellation.reason:
             return Worked(self.report(Outcome.CANCELLED, self._cancellation.reason))
-        failure = failure_fingerprint([(SET_UP, trouble)]) if outcome is Outcome.INFRA else ""
-        return Worked(self.report(outcome, trouble, failure=failure))
+        if measured is None:
+            return None
+        if words := not_runnable(measured.gates):
+            return self._not_set_up(config, words, cannot_run=True)
+        self._known["baseline"] = measured
+        return None
+
+    def _red(self) -> tuple[str, ...]:
+        """The gates that fail on the default branch as well, as far as anybody knows."""
+        measured = self._known.get("baseline")
+        return measured.red if isinstance(measured, Measured) else self._context.unit.red
+
+    def _green(self, gates: Sequence[Gate]) -> frozenset[str]:
+        """The gates that were seen to pass on the default branch, in this job."""
+        measured = "baseline" in self._known
+        return frozenset(gate.name for gate in gates if measured) - {*self._red()}
 
     def _before_task(self, config: Config, claim: Claim, runner: GateRunner) -> str:
         """Run the hook before the agent; the words of its failure, or nothing."""
@@ -197,11 +267,11 @@ class _Job:
         base = Git(context.workspace / ".git", context.environ, cancellation=self._cancellation).text(
             "rev-parse", "HEAD^{commit}"
         )
-        branch = branch_of(context.key)
+        branch = own_branch(context.key, claim.record, claim.issue)
         head = fetch_branch(clone, remote, branch)
         ours = head is not None and is_ours(clone, head, base, claim.record, claim.issue, branch)
         earlier, report, note = self._earlier(clone)
-        start = choose_start(clone, context.key, base, head, ours=ours, earlier=earlier)
+        start = choose_start(clone, context.key, base, head, ours=ours, earlier=earlier, branch=branch)
         return (replace(start, notes=(*start.notes, note)) if note else start), report
 
     def _earlier(self, clone: Git) -> tuple[str | None, Report | None, str]:
@@ -229,7 +299,10 @@ class _Job:
         )
         clean_repository(workspace)
         clone.call("update-ref", "refs/cf/start", start.point)
-        workspace.call("fetch", "--quiet", "--no-tags", str(clone.folder), "+refs/cf/start:refs/cf/start")
+        wanted = ("refs/cf/start", *(_sides(clone) if start.conflicts else ()))
+        workspace.call(
+            "fetch", "--quiet", "--no-tags", str(clone.folder), *(f"+{ref}:{ref}" for ref in wanted)
+        )
         clean_workspace(workspace, start.point)
         workspace.call("checkout", "--quiet", "-B", start.branch)
         restore_settings(clone, start.point, start.base, context.workspace)
@@ -260,7 +333,7 @@ class _Job:
         )
 
     def _finish(
-        self, config: Config, clone: Git, remote: Remote, start: Start, before: str, tried: Tried
+        self, config: Config, clone: Git, remote: Remote, start: Start, before: "Before", tried: Tried
     ) -> Worked:
         context = self._context
         words = self.report(
@@ -270,6 +343,7 @@ class _Job:
             question=tried.question,
             gates=tried.gates,
             failure=tried.failure,
+            cause=tried.cause,
             rounds=tried.rounds,
             base=start.base,
             branch=start.branch,
@@ -285,7 +359,13 @@ class _Job:
                 clone.folder, context.environ, tree=context.workspace
             )  # the last seconds are for keeping the work
         try:
-            change = self._keep(config, clone, remote, start, before, fresh=tried.outcome is None)
+            commit = self._commit(clone, start, before)
+            words = replace(words, left_behind=self.left_behind)
+            if tried.outcome is None and _is_unchanged(clone, start, commit):
+                tried = _asked(tried)
+            if tried.outcome is Outcome.BLOCKED:
+                words = replace(words, outcome=tried.outcome, reason=tried.reason, question=tried.question)
+            change = self._keep(config, clone, remote, start, commit, fresh=tried.outcome is None)
         except GitCancelled:
             late = replace(tried, outcome=Outcome.CANCELLED, reason=self._cancellation.reason)
             return self._finish(config, clone, remote, start, before, late)
@@ -294,8 +374,15 @@ class _Job:
             reason = f"{tried.reason}; {lost}" if tried.reason else lost
             return Worked(replace(words, outcome=tried.outcome or Outcome.FAILED, reason=reason))
         if change is None:
-            return Worked(replace(words, outcome=tried.outcome or Outcome.NO_CHANGES))
+            return Worked(self._nothing(words, tried, commit))
         return self._judged(words, tried, change)
+
+    def _nothing(self, words: Report, tried: Tried, commit: str | None) -> Report:
+        """Why there is no change: the agent made none, or the branches hold it by now."""
+        if tried.outcome is not None:
+            return replace(words, outcome=tried.outcome)
+        reasons = [ALREADY_THERE if commit is not None else "", in_words(words.left_behind)]
+        return replace(words, outcome=Outcome.NO_CHANGES, reason="; ".join(filter(None, reasons)))
 
     def _told(self, config: Config, tried: Tried) -> dict[str, object]:
         """What the agent's own output says for the report, redacted: foreign words and counts, never decided on."""
@@ -312,52 +399,108 @@ class _Job:
             "retry_after": datetime.now(UTC) + tried.retry_after if tried.retry_after is not None else None,
         }
 
+    def _commit(self, clone: Git, start: Start, before: "Before") -> str | None:
+        """One commit of what the agent did, or None; what git cannot take of it is named."""
+        taken = take(clone, start.point)
+        left = told_left(left_behind(clone, taken), before.left)
+        self.left_behind = tuple(map(self.redactor.text, left))
+        return squash(clone, self._context.key, start, taken.tree, before.tree)
+
     def _keep(
-        self, config: Config, clone: Git, remote: Remote, start: Start, before: str, *, fresh: bool
+        self, config: Config, clone: Git, remote: Remote, start: Start, commit: str | None, *, fresh: bool
     ) -> Change | None:
-        commit = squash(clone, self._context.key, start, snapshot(clone, start.point), before)
+        """Judge the change and keep it; None if there is none, or none any more."""
         if commit is None:
             return None
         if fresh:
             start, commit = look_again(
                 clone, remote, self._context.key, start, commit, self._context.default_branch
             )
+            if not start.contradicts and has_nothing_of_its_own(clone, start, commit):
+                return None
         limits = limits_of(config)
         return hand_over(
             clone, start, commit, limits, self.redactor, self._context.unit.exceptions, self._context.out
         )
 
-    def _judged(self, words: Report, tried: Tried, change: Change) -> Worked:
+    def _judged(self, report: Report, tried: Tried, change: Change) -> Worked:
         findings = change.findings
         kept = replace(
-            words,
+            report,
             head="" if findings.secret else change.commit,
             base=change.start.base,
             branch=change.start.branch,
             files_changed=len(change.files),
-            statistics={**words.statistics, "secrets": len(findings.secret)},
+            statistics={**report.statistics, "secrets": len(findings.secret)},
         )
-        notes = "; ".join(change.start.notes)
+        notes = "; ".join(filter(None, (*change.start.notes, in_words(kept.left_behind))))
         if tried.outcome is not None:
             return Worked(kept)
+        if change.unsettled:
+            red = GateResult(CONFLICTS, GateStatus.FAILED, tail=change.unsettled)
+            gates = (*(gate for gate in kept.gates if gate.name != CONFLICTS), red)
+            return Worked(replace(kept, outcome=Outcome.FAILED, reason=change.unsettled, gates=gates))
+        if change.start.contradicts:
+            words = f"{change.start.contradicts}: the next attempt begins with both"
+            return Worked(replace(kept, outcome=Outcome.INFRA, reason=words, conflict=True))
         if findings:
             held = replace(kept, outcome=Outcome.HELD, reason=findings.words(), hold=findings.hold)
             return Worked(held, verify=not findings.secret and not findings.refused)
         return Worked(replace(kept, reason=notes), verify=True)
 
 
-def _settle(clone: Git, start: Start, before: str) -> Callable[[], None] | None:
-    """Remember the files as they are; None if the agent changed nothing. The result puts them back to that."""
+class Before(Struct, frozen=True):
+    """The files as the agent found them: their tree, and what git could not take of them."""
+
+    tree: str
+    left: Mapping[str, str]
+
+
+def _settle(clone: Git, key: Key, start: Start, before: str) -> Settled | None:
+    """Remember the files as they are; None if the agent changed nothing. The result can put them back to that."""
     tree = snapshot(clone, start.point)
-    if tree == before and not start.carries:
+    if tree == before and (start.conflicts or not start.carries):
         return None
+    left = ""
+    if start.conflicts:
+        left = unsettled(clone, clone.commit(tree, start.parents, message(key)), start.conflicts)
+    return Settled(lambda: _undo(clone, tree), left)
 
-    def undo() -> None:
-        clone.call("read-tree", tree)
-        clone.call("checkout-index", "--force", "--all")
-        clone.call("clean", "--quiet", "-fd", check=False)
 
-    return undo
+def _undo(clone: Git, tree: str) -> None:
+    """Take back what gates have left behind; what is ignored stays."""
+    clone.call("read-tree", tree)
+    clone.call("checkout-index", "--force", "--all")
+    clone.call("clean", "--quiet", "-fd", check=False)
+
+
+def _sides(clone: Git) -> tuple[str, ...]:
+    """The sides of the conflict, by the names that its markers have, for an agent that wants to look at them."""
+    refs = (f"refs/{name}" for name in (DEFAULT_BRANCH, PULL_REQUEST, EARLIER_WORK))
+    return tuple(ref for ref in refs if clone.holds("rev-parse", "--quiet", "--verify", ref))
+
+
+def _is_untouched(clone: Git, start: Start) -> bool:
+    """Whether the work begins with the files of the default branch."""
+    point, base = (clone.text("rev-parse", f"{commit}^{{tree}}") for commit in (start.point, start.base))
+    return point == base
+
+
+def _is_unchanged(clone: Git, start: Start, commit: str | None) -> bool:
+    """Whether the agent left everything as it found it; a conflict that it did not touch is nothing that it did."""
+    if commit is None or not start.conflicts:
+        return commit is None
+    begun, now = (clone.text("rev-parse", f"{one}^{{tree}}") for one in (start.point, commit))
+    return begun == now
+
+
+def _asked(tried: Tried) -> Tried:
+    """An agent that changed nothing and ends with a question asks it."""
+    question = last_question(tried.last)
+    if question is None:
+        return tried
+    words = "the agent asks a question in its last words"
+    return replace(tried, outcome=Outcome.BLOCKED, reason=words, question=question)
 
 
 def _named_gates(config: Config, context: JobContext) -> list[Gate]:

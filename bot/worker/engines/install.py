@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from bot.model.config import EngineConfig
 from bot.worker.engines import Engine
-from bot.worker.programs.gates import GateRunner, how
+from bot.worker.programs.gates import GateRunner, Trouble, trouble_of
 
 INSTALL_TIMEOUT = timedelta(minutes=10)
 _TAIL = 3_000
 
 
-def install(engine: Engine, config: EngineConfig, prefix: Path, runner: GateRunner) -> str:
-    """Run the engine's own step, or the configuration's in its place; the words of a failure, or nothing.
+def install(engine: Engine, config: EngineConfig, prefix: Path, runner: GateRunner) -> Trouble | None:
+    """Run the engine's own step, or the configuration's in its place; the first failure, or None.
 
     The commands see no token and no key, and run in that folder: a checkout may hold settings of npm or uv. Both are told by
     their variables to put everything below it.
@@ -34,9 +34,8 @@ def install(engine: Engine, config: EngineConfig, prefix: Path, runner: GateRunn
     for command in own if config.install is None else config.install:
         ended = room.bash(command, INSTALL_TIMEOUT)
         if not ended.ok:
-            tail = runner.redactor.text(ended.output)[-_TAIL:]
-            return f"the engine cannot be installed ({how(ended)}): {command}\n{tail}"
-    return ""
+            return trouble_of("the engine cannot be installed", command, ended, runner, _TAIL)
+    return None
 
 
 def with_tools(path: str, prefix: Path) -> str:

@@ -84,6 +84,7 @@ def gather(
         gates=gates,
         source=start.source,
         notes=start.notes,
+        conflicts=start.conflicts,
         earlier=earlier,
         reviews=reviews,
         closing=closing,

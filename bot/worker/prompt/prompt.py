@@ -16,12 +16,14 @@ from bot.notation.commands import is_order
 from bot.notation.keys import Key
 from bot.notation.own_words import own_lines
 from bot.notation.sanitise import sanitise
+from bot.worker.change.merging import DEFAULT_BRANCH, NOTE
 from bot.worker.prompt.filemap import file_map
 from bot.worker.prompt.packing import Cut, Drop, Packer, Part, Piece, bounded, shown
 
 BUDGET = 50_000
 _END = 1_500  # tokens, kept free for the list of what was left out
 _FEEDBACK = 13_000
+_CONFLICTS = 40  # paths that are named
 
 
 class Need(Struct, frozen=True):
@@ -37,7 +39,8 @@ class Context(Struct, frozen=True):
 
     `comments` and `closing` (the conversation on the task's own pull request) are those of authorised people, oldest first, and
     `reviews` writers' alone; `earlier` is the last report of the task, if there is one; `source` says what the files are, `notes`
-    what could not be taken along, `missing` what could not be had at all. `instructions` are name and text of the repository's
+    what could not be taken along, `conflicts` the paths in which sides contradict each other, `red` the gates that fail on the
+    default branch as well, `missing` what could not be had at all. `instructions` are name and text of the repository's
     own, `files` the paths that the work starts with.
     """
 
@@ -56,6 +59,8 @@ class Context(Struct, frozen=True):
     files: Sequence[str] = ()
     missing: Sequence[str] = ()
     prefix: str = "cf"
+    conflicts: Sequence[str] = ()
+    red: Sequence[str] = ()
 
 
 class Prompt(Struct, frozen=True):
@@ -133,10 +138,30 @@ def _rules(context: Context) -> Part:
             " `A. ...`, `B. ...`; then `Tried:` and what you tried) and stop. Sum up what you did in `.cf/summary.md`."
         ),
     ]
+    if context.conflicts:
+        lines.append(_conflicts(context.conflicts))
     if context.gates:
         gates = "\n".join(f"- {gate.name}: `{one_line(gate.run, 500)}`" for gate in context.gates)
         lines.append(f"These checks will run on a clean machine, and all must pass:\n\n{gates}")
+    if context.red:
+        names = ", ".join(one_line(name, 100) for name in context.red)
+        lines.append(
+            f"Before any change, these checks fail on the default branch as well: {names}. What fails there is not of your making."
+        )
     return Part("rules", "rules", [Piece(line) for line in lines], 6_000, 4_000, heading="How to work")
+
+
+def _conflicts(paths: Sequence[str]) -> str:
+    """What stands between this work and the branches, and how it is settled."""
+    listed = "\n".join(f"- {one_line(path)}" for path in paths[:_CONFLICTS])
+    more = f"\n- and {len(paths) - _CONFLICTS} more" if len(paths) > _CONFLICTS else ""
+    return (
+        "The files are a merge that git could not finish. Settle every conflict first, so that what both sides wanted holds, and"
+        " leave no marker (`<<<<<<<`, `=======`, `>>>>>>>`) behind; one that is left fails the checks."
+        f" `{NOTE}`, if it is there, says what markers cannot show; delete it when that is settled. The names in the markers are"
+        " references, as in"
+        f" `git show {DEFAULT_BRANCH}:PATH`. In conflict:\n\n{listed}{more}"
+    )
 
 
 def _body(context: Context) -> Part:

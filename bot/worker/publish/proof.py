@@ -12,21 +12,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.github.port import Reader
+from bot.model.cause import Cause, Met
+from bot.model.config import Config
 from bot.model.errors import NotFound
 from bot.model.report import GateResult, GateStatus, Hold, Outcome, Report
 from bot.model.run import Artifact, Job
 from bot.notation.codec import Unreadable
+from bot.notation.digests import commands_digest
 from bot.notation.fingerprints import failure_fingerprint
 from bot.notation.keys import keys_in, read_key
 from bot.plan.attempts.ending import legs_of
 from bot.worker.change.bundle import Unfit
 from bot.worker.change.git import Git
+from bot.worker.change.hand_over import ALREADY_THERE
 from bot.worker.job.artifact import WorkGone, download_earlier, find_bundle, find_report
 from bot.worker.job.context import JobContext
-from bot.worker.programs.gates import SET_UP, all_passed
+from bot.worker.programs.gates import SET_UP, all_passed, not_runnable
 from bot.worker.publish.outcome import Judgement, Results, judge_results
-from bot.worker.verify import OLD_WORKFLOW, read_results, take_bundle
+from bot.worker.verify import NOTHING_LEFT, OLD_WORKFLOW, read_results, take_bundle
 
+_CAUSE = 500  # characters of a cause's words
 _ONLY_ANEW = "only a new attempt can help"
 
 
@@ -42,7 +47,7 @@ class Proven(Struct, frozen=True):
         return all_passed(self.gates)
 
 
-def offer_of_jobs(git: Git, context: JobContext) -> Proven | Report:
+def offer_of_jobs(git: Git, context: JobContext, config: Config) -> Proven | Report:
     """What the jobs before this one have left."""
     key = str(context.key)
     try:
@@ -62,13 +67,14 @@ def offer_of_jobs(git: Git, context: JobContext) -> Proven | Report:
     base = replace(_unpublished(base), task=context.key.task, hold=hold)
     judgement = judge_results(results)
     if bundle is None or (judgement.outcome is not None and judgement.outcome is not Outcome.FAILED):
-        return _without_change(context, base, judgement)
+        conflict = work is not None and work.conflict and judgement.outcome is Outcome.INFRA
+        return replace(_without_change(context, base, judgement, config), conflict=conflict)
     try:
         commit = take_bundle(git, context, bundle)
     except Unfit as error:
         return _unfit(base, str(error))
     if judgement.outcome is not None:
-        return _without_change(context, base, judgement)
+        return _without_change(context, base, judgement, config)
     if not context.commit:
         words = OLD_WORKFLOW if context.commit is None else "the agent's job did not say which commit it made"
         return replace(base, outcome=Outcome.INFRA, reason=words)
@@ -88,7 +94,7 @@ def proof_of(proven: Proven | Report) -> Report:
     return proven
 
 
-def _without_change(context: JobContext, base: Report, judgement: Judgement) -> Report:
+def _without_change(context: JobContext, base: Report, judgement: Judgement, config: Config) -> Report:
     outcome, reason = judgement.outcome or Outcome.INFRA, judgement.reason
     question = base.question if outcome is Outcome.BLOCKED else None
     gates = base.gates
@@ -96,10 +102,27 @@ def _without_change(context: JobContext, base: Report, judgement: Judgement) -> 
         gates = tuple(gate for leg in legs for gate in leg.gates)
         failed = [(gate.name, gate.tail) for gate in gates if gate.status is not GateStatus.PASSED]
         base = replace(base, failure=failure_fingerprint(failed) or base.failure)
-        if {name for name, _ in failed} == {SET_UP}:  # no gate had its say
+        names = {name for name, _ in failed}
+        green = _green_before(base)
+        words = not_runnable(gates, green)
+        if names == {NOTHING_LEFT}:
+            return replace(base, outcome=Outcome.NO_CHANGES, reason=ALREADY_THERE, question=None)
+        if names == {SET_UP}:  # no gate had its say
             outcome, reason = Outcome.INFRA, failed[0][1]
             base = replace(base, failure=failure_fingerprint(failed[:1]))
+        elif words:
+            outcome, reason = Outcome.INFRA, words
+            base = replace(base, failure=failure_fingerprint([(SET_UP, words)]))
+        if outcome is Outcome.INFRA and words:
+            key = commands_digest(config, context.unit.runner, context.unit.engine)
+            base = replace(base, cause=Met(Cause.SETUP, key, reason[-_CAUSE:]))
     return replace(base, outcome=outcome, reason=reason, question=question, gates=gates)
+
+
+def _green_before(work: Report) -> frozenset[str]:
+    """The gates that ran on the untouched default branch in this attempt: where they cannot run now, the change is to blame."""
+    measured = work.baseline
+    return frozenset(gate.name for gate in measured.gates) - {*measured.red} if measured else frozenset()
 
 
 def _gates_passed(context: JobContext) -> tuple[GateResult, ...]:

@@ -12,7 +12,7 @@ from bot.model.config import Spending
 from bot.model.report import GateStatus, Outcome
 from bot.model.unit import Gate
 from bot.worker.agent.ownfiles import OwnFiles
-from bot.worker.agent.rounds import RoundSetup, work_in_rounds
+from bot.worker.agent.rounds import RoundSetup, Settled, work_in_rounds
 from bot.worker.engines import AgentInput, Call
 from bot.worker.engines.verdicts import judge_end
 from bot.worker.programs.gates import GateRunner
@@ -62,7 +62,7 @@ def tried(tmp_path):
             timeout=timedelta(seconds=30),
             stall=None,
             budget=Spending(**budget),
-            settle=lambda: lambda: None,
+            settle=lambda: Settled(lambda: None),
         )
         brief = AgentInput(
             workspace=tmp_path,
