@@ -1,4 +1,4 @@
-"""Somebody with `issues: write` puts an older text of ours back, rightly signed: nothing stopped starts, no key is used twice."""
+"""Story: somebody puts an older, rightly signed text of ours back: nothing stopped starts, no key is used twice."""
 
 from collections import Counter
 from datetime import timedelta

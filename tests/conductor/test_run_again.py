@@ -1,4 +1,4 @@
-"""Somebody runs a run again before the conductor has seen its end: what its first jobs came to stands, no agent is paid twice."""
+"""Story: a run is run again before the conductor has seen its end: what its first jobs came to stands, no agent is paid twice."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A part of a list that is missing inside a 200 is trouble of the moment, and never the list's end."""
+"""Property: a part of a list that is missing inside a 200 is trouble of the moment, and never the list's end."""
 
 from typing import Any
 

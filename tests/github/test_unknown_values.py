@@ -1,4 +1,4 @@
-"""Values that GitHub may add one day are no good news: what we do not know is not completed, and starts nothing."""
+"""Property: values that GitHub may add one day are no good news: what we do not know is not completed, and starts nothing."""
 
 import pytest
 

@@ -1,12 +1,9 @@
-"""A step's summary stays below GitHub's mebibyte however long its tick lingers, and says how much of it is missing."""
+"""Large: a step's summary stays below GitHub's mebibyte however long its tick lingers, and says how much is missing."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bot.conductor.conduct import _tell
 from bot.conductor.tell.summary import markdown
-from bot.notation.bounds import bounded, cut
 from bot.printing import SUMMARY_MOST, add_to_summary
 from tests.builders import a_snapshot, a_task, a_tick
 
@@ -47,18 +44,3 @@ def test_one_part_that_is_too_large_alone_is_cut_and_says_so(tmp_path):
     add_to_summary(file, "\n\n".join(["## all", *["é" * 1_000] * 1_000]))
     assert file.stat().st_size <= SUMMARY_MOST
     assert "more parts are left out._" in file.read_text(encoding="utf-8")
-
-
-@settings(max_examples=200)
-@given(st.lists(st.text(max_size=20), max_size=30), st.integers(0, 300))
-def test_lines_within_a_bound_are_all_there_or_counted(lines, most):
-    kept = bounded(lines, most, "{} more")
-    if kept != lines:
-        shown = len(kept) - 1
-        assert kept == [*lines[:shown], f"{len(lines) - shown} more"]
-        assert len("\n".join(kept[:shown]).encode("utf-8", "replace")) <= most
-
-
-@given(st.lists(st.text("ab é", max_size=30), max_size=30).map("\n\n".join), st.integers(100, 300))
-def test_a_text_within_a_bound_is_whole_or_shorter_than_it(text, most):
-    assert cut(text, most) == text or len(cut(text, most).encode()) <= most

@@ -1,4 +1,4 @@
-"""Somebody presses "Re-run all jobs": refused jobs keep nothing, and what the first ones kept is found where it is still shown."""
+"""Story: "Re-run all jobs": refused jobs keep nothing, and what the first ones kept is found where it is still shown."""
 
 import io
 import zipfile
