@@ -319,7 +319,7 @@ def _batch(batch: Batch, snapshot: Snapshot) -> Batch:
 
 def _search(search: Search) -> Search:
     trials = tuple(replace(trial, attempt=_attempt(trial.attempt)) for trial in search.trials)
-    return replace(search, trials=trials, log=named(search.log), reason=named(search.reason))
+    return replace(search, trials=trials, log="", reason=named(search.reason))
 
 
 def _on_batch(comment: Comment, snapshot: Snapshot) -> Comment:

@@ -1,4 +1,4 @@
-"""Documents that GitHub gives up, however often they are sent: in the end every change stands once. The real client over HTTP."""
+"""Property: documents that GitHub gives up, however often they are sent: in the end every change stands once."""
 
 import re
 from datetime import timedelta
