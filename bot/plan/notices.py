@@ -77,11 +77,13 @@ def _cause_text(obstacle: Obstacle, decision: Decision, board: Board) -> str:
     mention = f"@{approval.by} " if approval else ""
     said = f":\n\n{quote(met.words)}" if met.words else "."
     row = ROWS[met.cause]
-    held = "Tasks that would meet it wait" if obstacle.everybody else "This task waits"
+    many = obstacle.everybody
+    held = "Tasks that would meet it wait" if many else "This task waits"
     again = (
-        "and go on as soon as a machine comes"
+        f"and {'go' if many else 'goes'} on as soon as a machine comes"
         if met.cause is Cause.RUNNER
-        else f"and go on by themselves: it is tried again after 15 minutes, 1 hour, 6 hours and then daily ({row.probe}),"
+        else f"and {'go on by themselves' if many else 'goes on by itself'}:"
+        f" it is tried again after 15 minutes, 1 hour, 6 hours and then daily ({row.probe}),"
         f" and at once by `/{board.config.prefix} retry` on a task that waits, or with a new configuration"
     )
     shown = "; the dashboard shows it while it stands" if board.config.dashboard else ""

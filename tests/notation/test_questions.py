@@ -105,10 +105,8 @@ def test_each_text_in_full():
         f"**Question**, the same as on #7: {'w' * 120} … (cut) An answer there answers it here;"
         " `/bot answer ...` here counts for this task alone."
     )
-    assert question_text(plain, a_record(1, approval=None), "bot") == (
-        "**Question.** The agent cannot go on without an answer.\n\n> Why?\n\n"
-        "To answer, just reply in a comment. Everything that people with permission reply until the next look counts;"
-        " `/bot answer ...` takes whatever follows it."
+    assert question_text(plain, a_record(1, approval=None), "What can be done:\n\n- a reply") == (
+        "**Question.** The agent cannot go on without an answer.\n\n> Why?\n\nWhat can be done:\n\n- a reply"
     )
     assert reminder_text(Blocker("q", Question("w" * 210), NOW), (), escalated=True) == (
         f"This question is still open, and the task waits. {'w' * 200} … (cut)"

@@ -2,9 +2,11 @@
 
 import pytest
 
+from bot.model.cause import Cause, Met
 from bot.model.decision import Notice
 from bot.model.report import Outcome
 from bot.model.status import Status
+from bot.notation.digests import named
 from bot.plan import plan
 from tests.builders import (
     BOT,
@@ -78,6 +80,12 @@ class TestLate:
         assert self.said(**fields) == ()
 
 
+MANY, ALONE = (
+    "Tasks that would meet it wait, and go on by themselves",
+    "This task waits, and goes on by itself",
+)
+
+
 class TestSetUp:
     """A set-up that fails, fails for every task."""
 
@@ -113,33 +121,41 @@ class TestSetUp:
             one.task: [notice.fingerprint for notice in one.notices] for one in decided.decisions
         }, decided
 
+    F, OTHER = (f"cause:setup:{named(digest)}" for digest in ("f", "other"))
+
     def test_it_is_said_on_the_first_that_met_it_and_on_no_other(self):
         said, decided = self.said(self.lost(1), self.lost(2), self.lost(3, "other"))
-        assert said == {1: ["set-up:cf-1-1"], 2: [], 3: ["set-up:cf-3-1"]}
-        assert decided.decisions[0].notices[0].text == (
-            "@wendy **The set-up failed**, before any work of attempt `cf-1-1` was judged:\n\n> no disk\n\n"
-            "Every task here begins with it, so this is said here alone. No strike is counted; each task that meets it 3 times in"
-            " a row is blocked, until the label `cf:ready` is set anew."
-        )
+        assert said == {1: [f"{self.F}:cf-1-1"], 2: [], 3: [f"{self.OTHER}:cf-3-1"]}
+        for decision, waits in ((decided.decisions[0], MANY), (decided.decisions[2], ALONE)):
+            assert decision.notices[0].text == (
+                f"@wendy **The set-up does not run**, as `cf-{decision.task}-1` met it:\n\n> no disk\n\n"
+                "Correct `setup`, the gates or the agent's command in `.github/cf.yml`; a new configuration is tried at once.\n\n"
+                f"{waits}: it is tried again after 15 minutes, 1 hour, 6 hours and then daily (one task),"
+                " and at once by `/cf retry` on a task that waits, or with a new configuration. No strike is counted,"
+                " and nothing has to be ordered anew. This is said here alone; the dashboard shows it while it stands."
+            )
         assert (
             self.said(self.lost(1, approval=False))[1].decisions[0].notices[0].text.startswith("**The set-up")
         )
 
     def test_while_it_lasts_it_is_not_said_again(self):
-        lost = an_attempt(1, Outcome.INFRA, failure="f")
+        lost = an_attempt(
+            1, Outcome.INFRA, failure="f", ended_at=ago(minutes=5), cause=Met(Cause.SETUP, "f", guessed=True)
+        )
         told = {"attempts": (lost,), "next_attempt": 2}
-        before = a_task(
-            5, Status.BACKLOG, record=a_record(5, Status.BACKLOG, notices=("set-up:cf-5-1",), **told)
-        )
-        assert self.said(self.lost(1), others=(before,))[0][1] == []
-        silent = a_task(5, Status.BACKLOG, record=a_record(5, Status.BACKLOG, **told))
-        assert self.said(self.lost(1), others=(silent,))[0][1] == ["set-up:cf-1-1"]
-        worked = {"attempts": (lost, an_attempt(2, Outcome.FAILED)), "next_attempt": 3}
-        after = a_task(
-            5, Status.BACKLOG, record=a_record(5, Status.BACKLOG, notices=("set-up:cf-5-1",), **worked)
-        )
-        assert self.said(self.lost(1), others=(after,))[0][1] == ["set-up:cf-1-1"]
+
+        def before(*notices, **more):
+            return a_task(5, Status.READY, record=a_record(5, Status.READY, notices=notices, **told | more))
+
+        def said(task):
+            found = self.said(self.lost(1), others=(task,))[0]
+            return [one for notices in found.values() for one in notices]
+
+        assert said(before(f"{named('x')}")) == [f"{self.F}:cf-5-1"]
+        assert said(before(f"{self.F}:cf-5-1")) == []
+        worked = (lost, an_attempt(2, Outcome.FAILED, claimed_at=ago(minutes=4), ended_at=ago(minutes=2)))
+        assert said(before(f"{self.F}:cf-5-1", attempts=worked, next_attempt=3)) == [f"{self.F}:cf-1-1"]
 
     def test_it_is_said_instead_of_an_interruption(self):
-        assert self.said(self.lost(1, interruptions=2))[0] == {1: ["set-up:cf-1-1"]}
+        assert self.said(self.lost(1, interruptions=2))[0] == {1: [f"{self.F}:cf-1-1"]}
         assert self.said(self.lost(1, "", interruptions=2))[0] == {1: ["interrupted:cf-1-1"]}
