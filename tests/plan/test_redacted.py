@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from bot.model.advice import Proposal, Verdict
 from bot.model.batch import Action, Batch, BatchRecord, Control, Happening, Order, Search
 from bot.model.config import Config, EngineConfig
 from bot.model.decision import Decision, Notice, Plan, Revision, Start, Verb
@@ -333,3 +334,18 @@ def test_a_warning_that_was_told_is_known_again_by_its_name(length):
 )
 def test_of_a_comment_what_decides_is_kept(body, said):
     assert redacted(a_snapshot(a_task(), comments={1: (a_comment(body),)})).comments[1][0].body == said
+
+
+def test_of_what_a_model_said_names_stand_for_the_words():
+    asked = Question(WORD)
+    small = redacted(
+        a_snapshot(
+            proposals={(1, 2): Proposal({2: (1,)}, WORD)},
+            verdicts={asked: Verdict(WORD, WORD)},
+            remembered={"f": Verdict(WORD, WORD, vetoed=True)},
+        )
+    )
+    assert small.proposals == {(1, 2): Proposal({2: (1,)}, named(WORD))}
+    assert list(small.verdicts.values()) == [Verdict(named(WORD), named(WORD))]
+    assert small.remembered == {"f": Verdict(named(WORD), named(WORD), vetoed=True)}
+    assert WORD not in json.dumps(write_snapshot(small))
