@@ -43,3 +43,17 @@ def test_without_bars_or_with_too_many_there_is_no_chart():
     assert gantt([]) == ""
     assert gantt([Bar(number, NOW, NOW) for number in range(80)]) != ""
     assert gantt([Bar(number, NOW, NOW) for number in range(81)]) == ""
+
+
+def test_each_status_has_its_colour():
+    statuses = ("merged", "done", "failed", "blocked", "in-progress", "ready", "backlog")
+    text = needs_graph([(number, 8) for number in range(1, 8)], dict(enumerate(statuses, 1)))
+    colours = [line.split()[1:] for line in text.splitlines() if "classDef" in line]
+    assert [(name, style.split(":")[1].split(",")[0]) for name, style in colours] == [
+        ("merged", "#6f42c1"),
+        ("done", "#5319e7"),
+        ("failed", "#b60205"),
+        ("blocked", "#d93f0b"),
+        ("inprogress", "#fbca04"),
+        ("ready", "#0e8a16"),
+    ]

@@ -642,3 +642,12 @@ def test_any_text_is_a_configuration_or_a_usage_error(text):
     except UsageError as error:
         said = str(error)
     assert said.startswith(CONFIG_PATH)
+
+
+def test_an_engine_may_stand_once_under_whichever_of_its_names():
+    said = refusal("engines:\n  mini-swe-agent: {model: a}\n  built-in: {model: b}\n")
+    assert (
+        "line 3: engines.built-in: must stand once, and 'built-in' is another name of 'mini-swe-agent'"
+        in said
+    )
+    assert "line 2: engines.react: must be an engine of today" in refusal("engines:\n  react: {model: a}\n")

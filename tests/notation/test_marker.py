@@ -1,5 +1,6 @@
 """Markers: what is hidden in them comes back, forms nothing else, and is signed."""
 
+import hmac
 import json
 import re
 
@@ -104,3 +105,14 @@ def test_a_signature_stands_for_name_version_and_every_letter():
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
 def test_signing_and_checking_change_nothing_that_is_no_marker(text):
     assert signed(text, KEY, {"zzz"}) == checked(text, (KEY,), {"zzz"}) == text
+
+
+def test_what_is_defused_can_still_be_read():
+    assert defuse("a <!-- b --> c") == "a &lt;!-- b --&gt; c"
+
+
+def test_a_signature_is_what_the_key_makes_of_name_version_and_words():
+    text = signed(write_marker("record", '{"task":1}'), "key", {"record"})
+    mac = hmac.new(b"key", b'record 1 {"task":1}', "sha256").hexdigest()
+    assert mac in text
+    assert mac not in signed(write_marker("record", '{"task":1}'), "other", {"record"})

@@ -111,3 +111,8 @@ def test_each_text_in_full():
     assert reminder_text(Blocker("q", Question("w" * 210), NOW), (), escalated=True) == (
         f"This question is still open, and the task waits. {'w' * 200} … (cut)"
     )
+
+
+def test_a_fingerprint_is_sixteen_digits():
+    assert question_fingerprint(Question("Why?")) == question_fingerprint(Question(" why "))
+    assert len(question_fingerprint(ASKED)) == 16

@@ -122,3 +122,8 @@ def test_mentions_and_markers_are_inert():
     assert "@octocat" not in text
     assert "me@example.com" in text
     assert read_marker("record", text) is None
+
+
+def test_what_stands_between_two_comments_is_kept_also_where_the_second_never_ends():
+    assert sanitise("a <!-- b --> c <!-- d --> e <!-- f") == "a  c  e "
+    assert sanitise("a<!-->b") == "ab"

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from bot.model.advice import Proposal, Verdict
 from bot.model.batch import Action, Batch, BatchRecord, Control, Happening, Order, Search
 from bot.model.cause import Cause, Met, Unwritten
 from bot.model.config import Config, EngineConfig
@@ -448,3 +449,18 @@ def test_which_gates_were_red_before_decides_the_same_without_their_names():
     (decision,) = plan(snapshot).decisions
     assert f"baseline:{'a' * 16}" in [notice.fingerprint for notice in decision.notices]
     assert WORD not in json.dumps([write_snapshot(small), write_decisions(plan(small).decisions)])
+
+
+def test_of_what_a_model_said_names_stand_for_the_words():
+    asked = Question(WORD)
+    small = redacted(
+        a_snapshot(
+            proposals={(1, 2): Proposal({2: (1,)}, WORD)},
+            verdicts={asked: Verdict(WORD, WORD)},
+            remembered={"f": Verdict(WORD, WORD, vetoed=True)},
+        )
+    )
+    assert small.proposals == {(1, 2): Proposal({2: (1,)}, named(WORD))}
+    assert list(small.verdicts.values()) == [Verdict(named(WORD), named(WORD))]
+    assert small.remembered == {"f": Verdict(named(WORD), named(WORD), vetoed=True)}
+    assert WORD not in json.dumps(write_snapshot(small))

@@ -133,3 +133,35 @@ def test_the_last_attempts_reason_is_told():
     assert decide(a_task(1, Status.FAILED, record=replace(record, status=Status.FAILED))).reason.startswith(
         "failed: AGENTS.md"
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "words"), [(AB, "Reply with the letter of an option"), (FREE, "Reply with a statement")]
+)
+def test_a_hint_says_how_to_answer(question, words):
+    (notice,) = asked(a_comment("why?"), question=question).notices
+    assert notice.fingerprint == "hint:cf-1-1"
+    assert notice.text == (
+        f"A reply that ends in a question mark is not taken as the answer. {words} once it is settled."
+    )
+
+
+def test_where_a_question_points_elsewhere_a_reply_is_pointed_there_too():
+    kept = a_record(1, Status.BLOCKED, blocker=Blocker("q", AB, ago(minutes=10), same_as=2))
+    first = a_task(
+        2, Status.BLOCKED, record=a_record(2, Status.BLOCKED, blocker=Blocker("q", AB, ago(minutes=11)))
+    )
+    decision = decide(
+        a_task(1, Status.BLOCKED, record=kept), others=(first,), comments={1: (a_comment("B"),)}
+    )
+    assert (decision.verb, decision.reason, decision.record.acted) == (
+        Verb.HOLD,
+        "its question is open",
+        (1,),
+    )
+    (notice,) = decision.notices
+    assert notice.fingerprint == "hint:cf-1-0"
+    assert notice.text == "This question is open on #2: please answer there, or with `/cf answer ...` here."
+    command = a_comment("/cf answer B")
+    answered = decide(a_task(1, Status.BLOCKED, record=kept), others=(first,), comments={1: (command,)})
+    assert [answer.answer for answer in answered.record.answers] == ["PostgreSQL"]

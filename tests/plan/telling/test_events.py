@@ -43,6 +43,7 @@ def told(*tasks, done=None, **snapshot):
     before = a_snapshot(*tasks, **snapshot)
     events = events_of(before, plan(before), done or Done())
     assert {event.event for event in events} <= EVENTS.keys()
+    assert {event.at for event in events} <= {NOW}
     return events
 
 
