@@ -1,4 +1,4 @@
-"""Values as they are written down: words are their names, and what is not said is nothing, but for these."""
+"""Property: values as they are written down: words are their names, and what is not said is nothing, but for these."""
 
 from datetime import timedelta
 from enum import Enum
