@@ -12,6 +12,7 @@ from msgspec.structs import fields
 import bot.model
 from bot.model import config
 from bot.model.batch import BatchState, Strategy
+from bot.model.cause import Cause
 from bot.model.command import Scope
 from bot.model.issue import NeedState
 from bot.model.unit import Kind
@@ -28,7 +29,7 @@ WORDS = [
 ]  # that one has sentences
 VALUES = [kind for kind in KINDS if issubclass(kind, msgspec.Struct)]
 
-OTHER_WORDS = {Scope.SPEC: "specification"}
+OTHER_WORDS = {Scope.SPEC: "specification", Cause.PULLS: "pull_requests"}
 SAID = {
     ("BatchRecord", "next_gate"): 1,
     ("BatchRecord", "state"): BatchState.PENDING,
@@ -36,6 +37,8 @@ SAID = {
     ("Gate", "os"): ("ubuntu-latest",),
     ("Gate", "timeout"): timedelta(minutes=10),
     ("Job", "attempt"): 1,
+    ("Obstacle", "everybody"): True,
+    ("Obstacle", "rounds"): 1,
     ("Order", "strategy"): Strategy.PARALLEL,
     ("Record", "next_attempt"): 1,
     ("Report", "run_attempt"): 1,
@@ -47,6 +50,7 @@ SAID = {
     ("Start", "kind"): Kind.CODE,
     ("Task", "priority"): 5,
     ("Unit", "timeout_minutes"): 60,
+    ("Unwritten", "tries"): 1,
 }
 
 
