@@ -27,7 +27,7 @@ unexport VIRTUAL_ENV
 # Bytecode is worth having: tests, demo and benchmarks start hundreds of interpreters.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-unit stories soak engines check format bench oracles oracles-check schema tables clean
+.PHONY: help setup demo test test-unit stories soak mutants engines check format bench oracles oracles-check schema tables clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -48,6 +48,9 @@ stories: .venv/.ready ## what takes minutes under act: tasks that share a failur
 
 soak: .venv/.ready ## anything in any order, tens of thousands of times: SOAK=50000 make soak
 	@CF_SOAK=$${SOAK:-20000} $(BIN)/pytest tests/conductor/test_anything.py tests/conductor/test_any_batch.py -q --timeout=0 --log-level=CRITICAL
+
+mutants: .venv/.ready ## small changes to the rules that no test notices: MUTANTS=90 SEED=1 make mutants
+	@$(BIN)/python -m scripts.mutants --count $${MUTANTS:-90} --seed $${SEED:-1}
 
 engines: setup ## install the real agent programs into .engines, and hold each engine's promises against them (minutes, 3 GB)
 	@$(BIN)/python -m scripts.install_engines
