@@ -32,7 +32,11 @@ def test_without_needs_or_with_too_many_there_is_no_picture():
 
 def test_a_bar_is_at_least_a_minute_long():
     bars = [Bar(12, NOW, NOW + timedelta(minutes=12), "done"), Bar(14, NOW, NOW)]
-    assert gantt(bars).splitlines()[-3:] == [
+    assert gantt(bars).splitlines() == [
+        "```mermaid",
+        "gantt",
+        "  dateFormat YYYY-MM-DDTHH:mm",
+        "  axisFormat %H:%M",
         "  task 12 :done, b0, 2026-03-02T12:00, 2026-03-02T12:12",
         "  task 14 :b1, 2026-03-02T12:00, 2026-03-02T12:01",
         "```",

@@ -85,3 +85,25 @@ def test_hostile_lines_are_linear():
         ("a" * 90 + " ") * 9_000,
     ):
         assert len(normalised(hostile + "\n" + hostile)) < 5_000
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("task 0d9a3a52-5c1f-4c3f-9a58-0b1d3f2a9c11 lost", "task ID lost"),
+        ("2026-01-02T03:04:05.678Z boom", "TIME boom"),
+        ("[12:01:09] boom", "[TIME] boom"),
+        ("3 failed in 0.12s", "3 failed in TIME"),
+        ("at 0x7f3a9c", "at ADDRESS"),
+        ("/tmp/a/test_a.py failed", "test_a.py failed"),
+        ("at commit 3fe8eaa", "at commit ID"),
+        ("a.py:12: error", "a.py:LINE: error"),
+        ("line 7, col 9", "line LINE, col LINE"),
+        ("a.ts(12,5): error", "a.ts(LINE): error"),
+        ("pid 123456 died", "pid ID died"),
+        ("===== 1 failed =====", "- 1 failed -"),
+    ],
+)
+def test_what_stands_for_what_differs_stays_the_same_word(text, left):
+    """A fingerprint is kept for as long as its task lives."""
+    assert normalised(text) == left

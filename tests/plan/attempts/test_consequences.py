@@ -6,7 +6,7 @@ import pytest
 
 from bot.model.config import Brakes, Config, Retry, Stall
 from bot.model.decision import Verb
-from bot.model.record import Answer, Held, Unmerged
+from bot.model.record import Answer, Blocker, Held, Unmerged
 from bot.model.report import GateResult, GateStatus, Hold, Outcome, Question
 from bot.model.status import Status
 from bot.model.unit import Kind
@@ -266,6 +266,8 @@ def test_an_answer_is_settled_and_feedback_is_past_once_it_passed():
     task = a_running(record_fields={"answers": (Answer("q", "a", "wendy", 1, NOW),), "feedback": "red"})
     record = settle(Outcome.PASSED, task=task).record
     assert (record.answers[0].resolved, record.feedback, record.unmerged) == (True, "", None)
+    asked = a_running(record_fields={"blocker": Blocker("q", Question("Which?"), ago(hours=1))})
+    assert settle(Outcome.PASSED, task=asked).record.blocker is None
     assert settle(Outcome.PASSED, task=task, unmerged=True).record.unmerged == Unmerged(NOW)
 
 

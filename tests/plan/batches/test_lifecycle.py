@@ -310,6 +310,10 @@ class TestBlame:
         told = self.named(passed(1), passed(2))  # the rule has sent it back in this very tick
         assert (told.reason, told.opens) == ("members run or may start", ())
 
+    def test_one_that_is_gone_is_left_alone(self):
+        told = self.named(passed(1), passed(2), guilty=7)
+        assert (told.reason, told.opens, told.record.happenings) == ("waits for merges", (), ())
+
     def test_nobody_is_named(self):
         assert self.named(passed(1), passed(2), guilty=0).reason == "waits for merges"
         assert self.named(passed(1), passed(2), passed=True, guilty=0).reason == "waits for merges"

@@ -15,7 +15,7 @@ from bot.model.engine import (
     RepositorySettings,
 )
 from bot.model.status import Status
-from bot.plan.facts.engines import choose_engine
+from bot.plan.facts.engines import choose_engine, engine_problem
 from tests.builders import a_record, a_snapshot, a_task, decide
 
 READY = Config(
@@ -240,3 +240,20 @@ def test_work_that_is_only_to_be_published_needs_no_engine():
     assert started.start is not None
     assert started.start.choice == EngineChoice()
     assert a_snapshot(task, settings=lacking).settings is lacking
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("react", "engine 'react' is from an earlier product: use mini-swe-agent"),
+        ("plan", "engine 'plan' is from an earlier product: use mini-swe-agent"),
+        (
+            "cloud",
+            "engine 'cloud' is from an earlier product: use any engine, with `runner` labels of the machines you want",
+        ),
+        ("codex", ""),
+        ("built-in", ""),
+    ],
+)
+def test_engines_of_an_earlier_product_are_named_with_what_took_their_place(name, words):
+    assert engine_problem(name) == words

@@ -16,6 +16,7 @@ from bot.plan import plan
 from bot.plan.facts.trust import (
     Unapproved,
     Unknown,
+    edits_since,
     judge_order,
     may_label,
     may_order,
@@ -281,3 +282,9 @@ def test_whether_every_edit_since_then_can_be_seen():
     assert sees_all_since(since, others(EVENTS_SEEN - 1, since + timedelta(seconds=1)))
     assert sees_all_since(since, others(EVENTS_SEEN, since))
     assert not sees_all_since(since, others(EVENTS_SEEN, since + timedelta(seconds=1)))
+
+
+def test_an_edit_in_the_second_of_an_approval_counts_as_later():
+    approval = Approval("wendy", ago(minutes=5) + timedelta(milliseconds=900), "d")
+    edits = [happened(EventKind.EDITED, WRITER, ago(minutes=5, seconds=-second)) for second in (-1, 0, 1)]
+    assert edits_since(approval, tuple(edits)) == edits[1:]
