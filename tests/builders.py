@@ -56,7 +56,6 @@ def an_issue(number: int = 1, *labels: str, **fields: Any) -> Issue:
     """An open issue by a writer."""
     values: dict[str, Any] = {
         "node_id": f"I_{number}",
-        "database_id": 1000 + number,
         "title": f"Task {number}",
         "body": "",
         "author": WRITER,

@@ -76,7 +76,6 @@ def issue(node: Json) -> Issue:
     return Issue(
         number=number,
         node_id=node["id"],
-        database_id=_database_id(node),
         title=node.get("title") or "",
         body=node.get("body") or "",
         author=account(node.get("author")),

@@ -30,7 +30,7 @@ fragment Words on IssueComment {
 _TASK = """
 fragment Task on Issue {
   __typename
-  id fullDatabaseId number title body state stateReason(enableDuplicate: true) locked
+  id number title body state stateReason(enableDuplicate: true) locked
   createdAt updatedAt closedAt lastEditedAt
   author { ...Who }
   editor { ...Who }

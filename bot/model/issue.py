@@ -126,7 +126,6 @@ class Issue(Struct, frozen=True):
 
     number: int
     node_id: str
-    database_id: int
     title: str
     body: str
     author: Account

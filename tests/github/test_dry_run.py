@@ -25,7 +25,7 @@ from bot.model.view import Repository, View
 AT = datetime(2026, 11, 29, 12, tzinfo=UTC)
 BOT = Account(41898282, "github-actions[bot]", is_bot=True)
 COMMENT = Comment(5, "IC_5", 3, BOT, "old", AT, AT)
-ISSUE = Issue(3, "I_3", 33, "t", "b", BOT, True, None, (), AT, AT, comments=(COMMENT,))
+ISSUE = Issue(3, "I_3", "t", "b", BOT, True, None, (), AT, AT, comments=(COMMENT,))
 READS = (
     "view", "comments_since", "runs", "run", "jobs", "artifacts", "artifacts_since", "download", "needs", "permission",
     "comments_by_id", "issue", "issues", "comment", "file", "pull_by_branch",

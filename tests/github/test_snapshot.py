@@ -265,7 +265,6 @@ def test_an_issue_with_its_history(router):
     assert found.hidden_edges == 1
     assert found.author == GHOST
     assert found.state_reason is StateReason.DUPLICATE
-    assert found.database_id == 5_000_000_001
 
 
 def test_within_a_second_the_timelines_own_order_counts(router):

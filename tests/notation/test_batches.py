@@ -58,7 +58,7 @@ def body(
 
 
 def issue(text: str, author: Account = BOT, events: tuple[TimelineEvent, ...] = ()) -> Issue:
-    return Issue(30, "I_30", 1, "cf batch", text, author, True, None, ("cf:batch",), NOW, NOW, events=events)
+    return Issue(30, "I_30", "cf batch", text, author, True, None, ("cf:batch",), NOW, NOW, events=events)
 
 
 def edited(by: Account) -> tuple[TimelineEvent, ...]:

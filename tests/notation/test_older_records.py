@@ -44,6 +44,7 @@ from tests.builders import BOT, a_comment, an_issue
 
 FOLDER = Path(__file__).parents[1] / "data/records/before-rooms"
 THEN: Mapping[str, Any] = json.loads((FOLDER / "read.json").read_text(encoding="utf-8"))
+GONE = "issue.database_id"  # nobody read it
 NAMES: Mapping[str, Sequence[str]] = json.loads((FOLDER / "names.json").read_text(encoding="utf-8"))
 TICKS = sorted(FOLDER.glob("tick-*.json"))
 OURS = {BOT.id}
@@ -158,6 +159,13 @@ def value_in(name: str) -> Any:
 
 
 # ---------------------------------------------------------------------- comparing
+
+
+def without_gone(value: Any) -> Any:
+    """JSON without the field that nobody read."""
+    if isinstance(value, dict):
+        return {name: without_gone(one) for name, one in value.items() if name != GONE.split(".")[1]}
+    return [without_gone(one) for one in value] if isinstance(value, list) else value
 
 
 def whole(value: Any) -> Any:
@@ -291,7 +299,7 @@ def test_the_record_of_a_tick_is_read_and_written_as_it_was_then(path):
     then = json.loads(text)
     assert as_then(json.loads(write_tick(record)), then) == then
     snapshot = plain(write_snapshot(read_snapshot(record.snapshot)))
-    assert as_then(snapshot, then["snapshot"]) == then["snapshot"]
+    assert as_then(snapshot, then["snapshot"]) == without_gone(then["snapshot"])
 
 
 @pytest.mark.parametrize("name", THEN["tick"])
@@ -328,7 +336,7 @@ def test_every_name_and_every_word_of_then_is_one_now():
         for name, words in names_in(kind, root):
             now[name] = words or now.get(name, [])
     assert {name: words for name, words in NAMES.items() if not {*words} <= {*now.get(name, [])}} == {}
-    assert sorted(NAMES.keys() - now.keys()) == []
+    assert sorted(NAMES.keys() - now.keys()) == [GONE]
 
 
 def test_the_texts_together_set_every_field_that_there_was():
@@ -338,5 +346,7 @@ def test_the_texts_together_set_every_field_that_there_was():
         record = read_tick(path.read_bytes())
         values += [record, read_snapshot(record.snapshot)]
     # Decisions are compared by name in replays, and read by nobody.
-    settable = {name for name in NAMES if not name.startswith("decision.") and name[-1] not in "}]"}
+    settable = {
+        name for name in NAMES if name != GONE and not name.startswith("decision.") and name[-1] not in "}]"
+    }
     assert sorted(settable - {*set_in(values)}) == []

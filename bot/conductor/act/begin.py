@@ -101,7 +101,6 @@ def _made(number: int, node_id: str, body: str, labels: tuple[str, ...], seen: O
     return Issue(
         number,
         node_id,
-        0,
         _TITLE,
         body,
         seen.conducts.viewer,

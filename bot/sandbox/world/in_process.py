@@ -504,7 +504,6 @@ class InProcess:
         return Issue(
             number=issue.number,
             node_id=issue.node_id,
-            database_id=issue.id,
             title=issue.title,
             body=issue.body,
             author=issue.author,

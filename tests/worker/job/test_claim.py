@@ -22,7 +22,7 @@ from bot.worker.job.context import read_job_context
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 WRITER = Account(7, "writer")
-ISSUE = Issue(12, "I_12", 1012, "Title", "Body", WRITER, True, None, (), NOON, NOON)
+ISSUE = Issue(12, "I_12", "Title", "Body", WRITER, True, None, (), NOON, NOON)
 DIGEST = text_digest("Title", "Body")
 ATTEMPT = Attempt(2, Kind.CODE, NOON, Status.READY, DIGEST)
 RECORD = Record(12, (ATTEMPT,), approval=Approval("writer", NOON, DIGEST))

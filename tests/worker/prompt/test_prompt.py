@@ -22,7 +22,7 @@ WRITER = Account(1, "w")
 
 def context(**changes: object) -> Context:
     title, body = str(changes.pop("title", "Add login")), str(changes.pop("body", "Body"))
-    issue = Issue(12, "I", 1, title, body, WRITER, True, None, (), NOON, NOON)
+    issue = Issue(12, "I", title, body, WRITER, True, None, (), NOON, NOON)
     base: dict[str, object] = {
         "key": Key(12, 1),
         "issue": issue,
