@@ -229,7 +229,7 @@ class AnyBatch(RuleBasedStateMachine):
 TestAnyBatch = pytest.mark.slow(AnyBatch.TestCase)
 TestAnyBatch.settings = settings(
     # `make soak` plays more, each run others; in the suite the same ones each time.
-    max_examples=int(os.environ.get("CF_SOAK", "60")),
+    max_examples=int(os.environ.get("CF_SOAK", "15")),
     stateful_step_count=20,
     derandomize="CF_SOAK" not in os.environ,
     deadline=None,

@@ -350,7 +350,7 @@ class Anything(RuleBasedStateMachine):
 TestAnything = pytest.mark.slow(Anything.TestCase)
 TestAnything.settings = settings(
     # `make soak` plays tens of thousands, each run others; in the suite the same ones each time.
-    max_examples=int(os.environ.get("CF_SOAK", "200")),
+    max_examples=int(os.environ.get("CF_SOAK", "50")),
     stateful_step_count=20,
     derandomize="CF_SOAK" not in os.environ,
     deadline=None,
