@@ -37,7 +37,7 @@ setup: .venv/.ready tests/node/node_modules/.ready ## install everything into th
 demo: .venv/.ready ## the whole bot on this machine: issues to merged pull requests, no account needed
 	@$(BIN)/cf sandbox demo
 
-test: setup ## every test
+test: setup ## all tests but stories, and those that need the real agent programs
 	@$(PYTEST)
 
 test-unit: .venv/.ready ## the quick tests: values in, decisions out

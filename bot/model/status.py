@@ -26,7 +26,7 @@ MOVES: Mapping[Status, tuple[Status, ...]] = {
     _S.MERGED: (),
 }
 
-# Two status labels without better evidence: the first of these that is present wins (design decision 9).
+# Two status labels without better evidence: the first of these that is present wins.
 PRECEDENCE: tuple[Status, ...] = (
     _S.MERGED,
     _S.FAILED,

@@ -1,4 +1,4 @@
-"""Brakes: they count progress, not attempts (design decision 12). Decided when an attempt ends, from what the record holds."""
+"""Brakes: they count progress, not attempts. Decided when an attempt ends, from what the record holds."""
 
 from bot.model.config import Config
 from bot.model.record import Attempt, Record

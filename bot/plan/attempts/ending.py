@@ -1,4 +1,4 @@
-"""How an attempt ended: facts from the platform, words from the agent (design decision 3)."""
+"""How an attempt ended: facts from the platform, words from the agent."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""Which status a task's labels mean, when people, we and old events disagree (design decision 9)."""
+"""Which status a task's labels mean, when people, we and old events disagree."""
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime

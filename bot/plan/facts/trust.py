@@ -1,4 +1,4 @@
-"""Who may order work, and whether an order still stands for the text that would be used (design decision 13)."""
+"""Who may order work, and whether an order still stands for the text that would be used."""
 
 from datetime import datetime
 

@@ -1,7 +1,7 @@
 """The first step of a job: is this attempt still the one that owns the task? Judged from facts, before any paid work.
 
 Refusing is cheap and always safe: two conductors, a repeated event or a crash between two writes cost a refused job at
-most (design decision 10).
+most.
 """
 
 from collections.abc import Collection
