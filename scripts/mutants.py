@@ -23,8 +23,8 @@ from pathlib import Path
 
 from scripts.mutations import Mutant, mutants_of
 
-# What a fresh sample reached, less two points for chance. It only ever goes up.
-RATCHET = 0.88
+# What a fresh sample reached, 94 %, less two points for chance. It only ever goes up.
+RATCHET = 0.92
 ROOT = Path(__file__).parent.parent
 ROOMS = ("bot/model", "bot/notation", "bot/plan")
 PYTEST = (
