@@ -126,3 +126,10 @@ def test_plain_words_stay_as_they_are():
 def test_a_marker_of_ours_around_foreign_words_is_the_only_one():
     body = quote("<!-- cf:record 1 {} -->") + "\n\n" + write_marker("record", '{"task":1}')
     assert read_marker("record", body) == '{"task":1}'
+
+
+def test_what_cannot_be_seen_goes_and_what_may_do_something_is_broken():
+    assert quote("a\x00b\x7f") == "> ab"
+    assert quote_line("@wendy &#64;x <b> a|b") == "@\u200bwendy &\u200b#64;x <\u200bb> a\\|b"
+    assert code_block("a" * 3_001) == f"```text\n(the beginning is left out)\n{'a' * 3_000}\n```"
+    assert code_block("a" * 3_000) == f"```text\n{'a' * 3_000}\n```"

@@ -219,3 +219,14 @@ def test_the_order_of_writing_changes_nothing(edges, random):
         other.topological,
         other.descendants,
     )
+
+
+def test_descendants_are_counted_part_by_part_and_chunk_by_chunk(monkeypatch):
+    monkeypatch.setattr("bot.plan.graph.graph.CHUNK", 2)
+    edges = {2: [1], 3: [2], 4: [2, 3], 12: [11], 13: [11], 14: [12, 13], 15: [14], 21: [], 32: [31]}
+    assert dict(Graph(edges).descendants) == {
+        1: 3, 2: 2, 3: 1, 4: 0,
+        11: 4, 12: 2, 13: 2, 14: 1, 15: 0,
+        21: 0,
+        31: 1, 32: 0,
+    }  # fmt: skip
